@@ -117,7 +117,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
 @admin.register(EndUser)
 class EndUserAdmin(_Given, admin.ModelAdmin):
-    """What the user is called, and their time zone, may be set; deletion is ``forget_user``'s."""
+    """The names and the time zone of an end user can be edited; ``forget_user`` deletes one."""
 
     list_display = ["external_id", "app", "language", "activity_days", "waiting", "last_message_at"]
     list_filter = ["app", "language", "last_message_at"]

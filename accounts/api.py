@@ -1,7 +1,7 @@
-"""What the endpoints share: whose request it is, about which end user, in which form."""
+"""The base of the endpoints: the app and end user of a request, its body and query."""
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from inspect import isawaitable
 from typing import Any, ClassVar, TypeVar
@@ -21,10 +21,10 @@ from rest_framework.views import APIView
 from accounts import placement, time_zones
 from accounts.authentication import ApiKeyAuthentication
 from accounts.cells import Moving, releasing
-from accounts.errors import ApiError
+from accounts.errors import ApiError, unknown
 from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
-from accounts.paging import Page, PageQuery, page
+from accounts.paging import PageQuery, page, page_of
 from accounts.rate_limit import KeyLimit, Quota
 from accounts.scope import app_scope, undeclared, user_scope
 
@@ -103,6 +103,10 @@ class AppView(APIView):
         """The app as the author of a change."""
         return f"app:{self.app.name}"[:100]
 
+    def by(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Who corrects something and why, as verbs take it."""
+        return {"actor": self.actor, "why": asked.get("why", "")}
+
     def body(self, form: type[Strict], *, partial: bool = False) -> dict[str, Any]:
         """The validated body. Raises ValidationError with the path of every problem."""
         read = form(data=self.request.data, partial=partial, context={"view": self})
@@ -135,7 +139,7 @@ class UserView(AppView):
         self.placed = True
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Of a user who was moved meanwhile nothing is found where they were."""
+        """Answers "moving" for a user who was moved meanwhile: their rows are not in this cell any more."""
         if self.placed and placement.has_left(self.app, self.external_id, writes=self._writes):
             exc = Moving()
         return super().handle_exception(exc)
@@ -156,10 +160,10 @@ class UserView(AppView):
     @cached_property
     def end_user(self) -> EndUser:
         """The end user. A 404 when the app never wrote to it: another app's user is none."""
-        end_user = self.find_user()
-        if end_user is None:
-            raise ApiError(404, "unknown_user", "This app has written nothing for this user.")
-        return end_user
+        found = self.find_user()
+        if found is None:
+            raise unknown("unknown_user")
+        return found
 
     def end_user_for_writing(self) -> EndUser:
         """The end user, made on first sight; call inside the transaction that writes."""
@@ -311,13 +315,9 @@ class UserQuery(PageQuery):
     )
 
 
-class UserPage(Page):
-    results = EndUserSerializer(many=True)
-
-
 class Users(AppView):
     @documented(
-        responses={200: UserPage},
+        responses={200: page_of(EndUserSerializer, "UserPage")},
         parameters=[UserQuery],
         operation_id="users_list",
         summary="The users of the app, the latest made first",

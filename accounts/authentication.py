@@ -1,4 +1,4 @@
-"""Who calls: an app, by one of its keys."""
+"""Authentication of an app by one of its keys."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING

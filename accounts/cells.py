@@ -195,7 +195,7 @@ def is_shared(model: type[Model]) -> bool:
 
 
 class Router:
-    """Where Django's ORM looks for the rows of a model, once there are several cells."""
+    """Routes Django's ORM to the cell of a model's rows, when there are several cells."""
 
     def db_for_read(self, model: type[Model], **_hints: Any) -> str:
         return SHARED if is_shared(model) else current()

@@ -77,9 +77,9 @@ class _Exact(DjangoJSONEncoder):
 def recording(
     end_user: EndUser, verb: str, actor: str, why: str = "", subjects: Iterable[UUID] = ()
 ) -> Iterator[tuple[Recorder, Change]]:
-    """One transaction that ends with one Change row; nothing is written if it raises.
+    """Runs the block in a transaction that ends with one Change row; writes nothing if it raises.
 
-    Yields the recorder to tell what is touched, and the change, whose id may be handed out.
+    Yields the recorder of touched rows, and the change, whose id may be handed out.
     """
     change = Change(end_user=end_user, verb=verb, actor=actor, why=why)
     change.subjects = [str(subject) for subject in subjects]

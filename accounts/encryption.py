@@ -26,7 +26,7 @@ def encrypt(secret: str) -> str:
 
 
 def decrypt(encrypted: str) -> str:
-    """What was encrypted, under the key of today or an older one.
+    """Decrypts a text that was encrypted under the current key or an older one.
 
     Raises Undecryptable when neither fits, or the text is none of ours.
     """

@@ -1,9 +1,11 @@
 """Every error of the API in one form: ``{"error": {"code", "message", "fields"?}}``."""
 
 import logging
+import tomllib
 import traceback
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from django.core.exceptions import (
     ObjectDoesNotExist,
@@ -13,6 +15,7 @@ from django.core.exceptions import (
 )
 from django.core.signals import got_request_exception
 from django.db import DatabaseError, IntegrityError, OperationalError
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
@@ -24,6 +27,8 @@ from accounts.citus import broken_constraint
 from accounts.reasons import CodedError, Reason
 
 log = logging.getLogger(__name__)
+
+Row = TypeVar("Row", bound=Model)
 
 # A lock was not had in time, or was part of a deadlock: PostgreSQL's codes.
 _BUSY = ("55P03", "40P01")
@@ -39,45 +44,9 @@ INTERNAL = "Something went wrong on our side. Nothing was changed by this reques
 
 
 # Every code that a client may meet, with its status and what it means.
+_TABLE = Path(__file__).with_name("error_codes.toml").read_text(encoding="utf-8")
 CODES: dict[str, tuple[int, str]] = {
-    "invalid": (400, "A field is wrong, missing or unknown; `fields` names each."),
-    "parse_error": (400, "The body is no JSON in UTF-8, or holds what no database can."),
-    "invalid_user": (400, "The user id is too long or holds what no id may."),
-    "unknown_host": (400, "The server is not called by this name: see ALLOWED_HOSTS."),
-    "not_authenticated": (401, "No key was sent."),
-    "authentication_failed": (401, "The key is unknown or was revoked."),
-    "key_of_one_user": (403, "The key opens the memory of another user only."),
-    "unknown_user": (404, "This app has written nothing for this user."),
-    "unknown_contact": (404, "This user has no such contact."),
-    "unknown_memory": (404, "This user has no such memory."),
-    "unknown_message": (404, "This user has no such message."),
-    "unknown_change": (404, "This user has no such change."),
-    "unknown_date": (404, "This user has no such date."),
-    "unknown_webhook": (404, "This app has no such webhook."),
-    "unknown_delivery": (404, "This webhook has no such delivery."),
-    "unknown_edge": (404, "This memory has no such edge."),
-    "unknown_link": (404, "This memory is not linked to this contact."),
-    "unknown_relation": (404, "This user has no such relation."),
-    "unknown_suggestion": (404, "This user has no such suggestion."),
-    "unknown_forgetting": (404, "This user has made no such request."),
-    "unknown_job": (404, "This user has no such job."),
-    "not_found": (404, "There is nothing at this address, or no such row."),
-    "method_not_allowed": (405, "The address does not take this method."),
-    "not_acceptable": (406, "Answers are application/json."),
-    "conflict": (409, "It contradicts what is stored; `reason` is the code of why."),
-    "name_taken": (409, "Another contact has this name."),
-    "cannot_undo": (409, "It was undone already, or what was learnt since stands in the way."),
-    "later_changes": (409, "Later changes touched the same rows; `changes` names them."),
-    "too_large": (413, "The body has more than 5 MB."),
-    "unsupported_media_type": (415, "Send application/json."),
-    "throttled": (429, "The key has sent its requests of this minute: wait `Retry-After` seconds."),
-    "too_many_wait": (429, "So many requests of the app wait already."),
-    "internal": (500, "Our fault. Nothing was changed."),
-    "moving": (503, "The user is being moved to another database. Nothing was changed; try again."),
-    "busy": (503, "Another request writes to this user. Nothing was changed; try again."),
-    "no_database": (503, "The database is unavailable. Nothing was changed; try again."),
-    "postponed": (503, "The model failed and is asked again in `Retry-After` seconds."),
-    "timeout": (504, "Not done in time; it goes on in the background."),
+    code: (status, meaning) for code, (status, meaning) in tomllib.loads(_TABLE).items()
 }
 
 
@@ -99,6 +68,19 @@ class ApiError(exceptions.APIException):
         self.details = details or {}
 
 
+def unknown(code: str) -> ApiError:
+    """The refusal of this code of CODES, in the words that are there."""
+    return ApiError(CODES[code][0], code, CODES[code][1])
+
+
+def first_or_404(rows: QuerySet[Row], code: str) -> Row:
+    """The first of these rows. Raises the refusal ``code`` where there is none."""
+    row = rows.first()
+    if row is None:
+        raise unknown(code)
+    return row
+
+
 def conflict(
     why: str | CodedError, code: str = "conflict", details: Mapping[str, Any] | None = None
 ) -> ApiError:
@@ -109,9 +91,14 @@ def conflict(
 
 
 def _refused(error: CodedError) -> exceptions.APIException:
-    """Of a verb that names the field, what is wrong with it; else what stands in the way."""
+    """The response to an error of a verb: the invalid field with its problem, else a conflict."""
     field = error.reason.params.get("field") if isinstance(error.reason, Reason) else None
-    return exceptions.ValidationError({field: [str(error)]}) if field else conflict(error)
+    if field:
+        return exceptions.ValidationError({field: [str(error)]})
+    status_code = CODES[error.api_code][0]
+    if status_code == status.HTTP_409_CONFLICT:
+        return conflict(error, error.api_code)
+    return ApiError(status_code, error.api_code, str(error))
 
 
 def too_large(limit: int) -> ApiError:
@@ -140,7 +127,10 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
         exc = ApiError(413, "too_large", "The body is too large. Send it in smaller parts.")
     elif isinstance(exc, SuspiciousOperation):
         exc = exceptions.ParseError("The request is malformed.")
-    elif isinstance(exc, OperationalError | Moving) or _is_read_only(exc):
+    elif (
+        isinstance(exc, OperationalError | Moving)
+        or getattr(exc.__cause__, "sqlstate", None) == _READ_ONLY
+    ):
         exc = _unavailable(exc, context)
     elif isinstance(exc, CodedError):  # of a verb
         exc = _refused(exc)
@@ -161,10 +151,6 @@ def _is_gone(exc: Exception) -> bool:
     return isinstance(exc, IntegrityError) and "_fk_accounts_enduser_" in broken_constraint(exc)
 
 
-def _is_read_only(exc: Exception) -> bool:
-    return getattr(exc.__cause__, "sqlstate", None) == _READ_ONLY
-
-
 def _body(exc: exceptions.APIException) -> dict[str, Any]:
     if isinstance(exc, exceptions.ValidationError):
         fields = dict(_flat(exc.detail))
@@ -176,7 +162,7 @@ def _body(exc: exceptions.APIException) -> dict[str, Any]:
 
 
 def described(exc: exceptions.APIException) -> str:
-    """What is wrong, in one line."""
+    """The message of an error."""
     return str(_body(exc)["error"]["message"])
 
 

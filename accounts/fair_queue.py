@@ -86,9 +86,13 @@ class FairQueue(ORM):
         rows = self.get_connection()  # closes a connection that is stale
         now, retry = timezone.now(), timedelta(seconds=Conf.RETRY)
         with all_users(), connections[Conf.ORM].cursor() as cursor:
+            # The app of a user stands in their row or, with several cells, in their placement.
+            users = "accounts_enduser u ON u.id"
+            placements = "accounts_placement u ON u.user_pk"
+            statement = _NEXT.format(of_users=placements if cells.several() else users)
             alive = now + retry - ALIVE
             cursor.execute(
-                _next(), {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}
+                statement, {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}
             )
             row = cursor.fetchone()
         if row is None:
@@ -110,15 +114,8 @@ def _signed_today(payload: str) -> str:
         return payload
 
 
-def _next() -> str:
-    """The statement that finds the next task, by the app of each user: theirs, where all users are
-    in one database, else that of their placement."""
-    spread = "accounts_placement u ON u.user_pk"
-    return _NEXT.format(of_users=spread if cells.several() else "accounts_enduser u ON u.id")
-
-
 def _queue(end_user_id: int | None, delay: timedelta = timedelta()) -> FairQueue:
-    """Where tasks are queued, of an end user in their turn."""
+    """The queue for the tasks of an end user, or for those of nobody."""
     name = Conf.CLUSTER_NAME
     queue = FairQueue(f"{name}:{end_user_id}" if end_user_id else name)
     queue.delay = delay

@@ -59,6 +59,27 @@ class Text(serializers.CharField):
         return data
 
 
+class Reasoned(Strict):
+    """The body of a correction; ``why`` goes into the audit trail."""
+
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
+class RowSerializer(serializers.ModelSerializer):
+    """Shows the columns of ``Meta.fields``, then the fields that are declared besides."""
+
+    def get_field_names(self, declared_fields: Mapping[str, Any], info: Any) -> list[str]:  # noqa: ARG002
+        columns = list(self.Meta.fields)
+        return columns + [name for name in declared_fields if name not in columns]
+
+
+def undo_id(null: str) -> serializers.UUIDField:
+    """The id of the change that a correction made; ``null`` says when it made none."""
+    return serializers.UUIDField(
+        allow_null=True, help_text=f"Undo it with changes/{{id}}/undo/; {null}."
+    )
+
+
 class BoundedList(serializers.ListField):
     """A list whose length is checked before any of its items."""
 

@@ -156,7 +156,7 @@ class ApiKey(models.Model):
 
     @property
     def requests_a_minute(self) -> int:
-        """How many requests are answered; 0 for any number."""
+        """The limit of the key; 0 for none."""
         return settings.MIO_RATE_LIMIT if self.rate_limit is None else self.rate_limit
 
     @staticmethod
@@ -457,7 +457,7 @@ class ScopedQuerySet(models.QuerySet):
         return self.filter(end_user=end_user)
 
     def noted(self, metadata: Mapping[str, Any]) -> Self:
-        """Those whose ``metadata`` holds these keys and values, by the index of such rows."""
+        """The rows whose ``metadata`` contains these keys and values; uses the index of such rows."""
         return self.filter(metadata__contains=metadata).exclude(metadata={})
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from django.core.exceptions import ValidationError
 from django.db.models import DateTimeField, Model, Q, QuerySet
 from django.utils.encoding import escape_uri_path
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -31,11 +32,21 @@ class PageQuery(Strict):
     cursor = serializers.CharField(required=False, max_length=200)
 
 
-class Page(serializers.Serializer):
-    """What ``page`` answers; who inherits from it adds the ``results``."""
+def page_of(serializer: type[serializers.BaseSerializer], name: str = "") -> Any:
+    """The description of what ``page`` answers with rows of this serializer."""
+    fields: dict[str, Any] = {
+        "count": serializers.IntegerField(),
+        "next": serializers.URLField(allow_null=True),
+        "results": serializer(many=True),
+    }
+    return inline_serializer(
+        name or f"{serializer.__name__.removesuffix('Serializer')}Page", fields
+    )
 
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
+
+def listed(serializer: type[serializers.BaseSerializer]) -> Callable[[Sequence[Any]], list[Any]]:
+    """Shows rows by this serializer: the ``show`` of ``page``."""
+    return lambda rows: list(serializer(rows, many=True).data)
 
 
 def page(
@@ -64,8 +75,7 @@ def many(serializer: type[serializers.Serializer]) -> Callable[[Sequence[Any]], 
 
 
 def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
-    """What ``ask`` finds among rows of the current cell; where none was entered, of one cell after
-    the other."""
+    """The results of ``ask`` for the rows of the current cell; without one, of each cell in turn."""
     everywhere_equal = cells.is_shared(rows.model) or issubclass(rows.model, InEveryCell)
     if cells.chosen() is not None or everywhere_equal:
         return ask(rows)
@@ -123,7 +133,7 @@ def _address(request: Request, cursor: str) -> str:
 
 
 def cursor_of(row: Model | Mapping[str, Any], order: Sequence[str]) -> str:
-    """Where ``row`` stands in ``order``: columns ("-said_at", "id") that together are unique."""
+    """The place of ``row`` in ``order``: columns ("-said_at", "id") that together are unique."""
     names = [column.removeprefix("-") for column in order]
     values = [str(row[n] if isinstance(row, Mapping) else getattr(row, n)) for n in names]
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")

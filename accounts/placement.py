@@ -1,4 +1,4 @@
-"""In which cell an end user is, and which takes one who is new: the one place that chooses.
+"""The cell of each end user, and the choice of one for new users: the one place that decides.
 
 With one cell there is nothing to choose, and nothing is asked.
 """
@@ -31,7 +31,7 @@ def entered(app: App, external_id: str, *, writes: bool = True) -> Iterator[None
 
 
 def find(app_id: int, external_id: str) -> Placement | None:
-    """Where the end user is, None for one who was never seen."""
+    """The placement of an end user; None for one who was never seen."""
     if placed := _placed(app_id, external_id):
         return placed
     with cells.entered(cells.SHARED), all_users():

@@ -28,7 +28,7 @@ _unnoted: dict[int, tuple[int, int]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What is left of a key's limit, and the seconds until it is whole again."""
+    """The requests that are left of a key's limit, and the seconds until it is whole again."""
 
     limit: int
     left: int
@@ -75,11 +75,7 @@ def quota_of(key: ApiKey) -> tuple[bool, Quota | None]:
         due = unnoted if unnoted >= max(1, limit // SHARE) else 0
         _unnoted[key.pk] = minute, unnoted - due
     if due:
-        _note(key, minute, due)
+        used = Case(When(minute=minute, then=F("used") + due), default=due)
+        with best_effort("Use of API key", key.pk):
+            ApiKey.objects.filter(pk=key.pk).update(used=used, minute=minute)
     return allowed, Quota(limit, max(0, limit - noted - unnoted), WINDOW - second)
-
-
-def _note(key: ApiKey, minute: int, requests: int) -> None:
-    used = Case(When(minute=minute, then=F("used") + requests), default=requests)
-    with best_effort("Use of API key", key.pk):
-        ApiKey.objects.filter(pk=key.pk).update(used=used, minute=minute)

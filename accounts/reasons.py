@@ -72,7 +72,7 @@ class Reason:
 
 @dataclass(slots=True)
 class Skipped:
-    """What of a file can't be read and is left out: how much, and where the first of it stands."""
+    """The parts of a file that can't be read and are left out: their count, and the first reasons."""
 
     MOST: ClassVar[int] = 100
 
@@ -86,7 +86,10 @@ class Skipped:
 
 
 class CodedError(Exception):
-    """What was asked can't be done, or failed; ``str`` says why in English."""
+    """A request that can't be done, or that failed; ``str`` says why in English. ``api_code`` is the
+    code of the API's refusal, of ``accounts.errors.CODES``."""
+
+    api_code: ClassVar[str] = "conflict"
 
     def __init__(self, reason: Reason | str) -> None:
         super().__init__(reason)
@@ -119,7 +122,7 @@ def stored(reason: Reason | str) -> str:
 
 
 def read(text: str) -> Reason | str:
-    """What a column of text keeps; words that no reason was stored as stay words."""
+    """The reason or the words that a column of text holds."""
     if not text.startswith('{"code"'):
         return text
     try:
@@ -140,13 +143,13 @@ def _plain(value: Any) -> Any:
 
 
 def spaced(key: str) -> str:
-    """What a key is called where it has no other name."""
+    """The name of a key that has no label."""
     return key.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a language puts reasons into words; what is not given is said in English."""
+    """The words of a language for reasons; English by default."""
 
     translate: Callable[[str], str] = str
     attribute: Callable[[str], str] = spaced
@@ -166,7 +169,7 @@ def render(reason: Reason | str, wording: Wording = ENGLISH) -> str:
 
 
 def _worded(name: str, value: Any, wording: Wording) -> str:
-    """What stands in a hole, by its name (attribute keys, kinds of edges) or its type."""
+    """The text for a hole, by its name (attribute keys, kinds of edges) or the type of the value."""
     if name == "kinds":
         return " → ".join(map(wording.edge_kind, value))
     if name in ("attribute", "key"):

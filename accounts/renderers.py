@@ -1,4 +1,4 @@
-"""How answers of the API are written."""
+"""The renderer of the API."""
 
 from typing import Any
 

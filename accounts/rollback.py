@@ -31,6 +31,8 @@ from accounts.reasons import CodedError, Reason
 class CannotUndo(CodedError):
     """The change was undone already, or something that was made since stands in the way."""
 
+    api_code = "cannot_undo"
+
 
 class LaterChanges(CannotUndo):
     """Later ``changes`` touched the same rows: these have to be undone first, newest first."""
@@ -103,7 +105,7 @@ def _footprint(change: Change) -> _Footprint:
 
 
 def _grounds(value: Any) -> Iterator[str]:
-    """What values list as that which they rest on: the texts that are items of lists."""
+    """The ids that values list as their sources: the texts that are items of lists."""
     for item in value.values() if isinstance(value, dict) else value or ():
         if isinstance(item, list | dict):
             yield from _grounds(item)
@@ -200,7 +202,7 @@ def _restore(label: str, rows: Rows) -> None:
 
 
 def _both(before: Sequence[Any], now: Sequence[Any]) -> list[Any]:
-    """What a row and the one found again rest on together; on nothing if a person stated one."""
+    """The sources of a row and of an equal row made since; none if a person stated one of them."""
     return list(dict.fromkeys([*before, *now])) if before and now else []
 
 

@@ -23,7 +23,8 @@ POLICY = "mio_scope"
 
 
 class _Form(NamedTuple):
-    """How a policy says that a row is the end user's, what else may be seen, and all of it."""
+    """The SQL of a policy: the row is the end user's (``mine``), the setting of other visible rows
+    (``rest``), and the whole condition (``shown``)."""
 
     mine: str
     rest: str
@@ -79,8 +80,8 @@ _QUEUE_RIGHTS = {"django_q_ormq": ("SELECT", "INSERT")}
 
 
 class Login(NamedTuple):
-    """How statements in a scope are sent: as ``role`` ("" as who logged in), and behind the scope
-    or ``apart`` from it, where Citus would run all that stands beside a SET at the other node."""
+    """How statements in a scope are sent: as ``role`` ("" for the login), in one string with the scope
+    or ``apart`` from it, since Citus would run all that stands beside a SET at the other node."""
 
     role: str
     apart: bool
@@ -125,8 +126,8 @@ def shown_columns(model: type[Model]) -> list[str]:
 
 
 def scoped_rights(model: type[Model]) -> tuple[str, ...]:
-    """What the role may do with a table without rows of end users: what the model names as its
-    ``scoped_rights`` (of a table between two models, the one that has the field), else nothing."""
+    """The rights of the role on a table without rows of end users: those in ``scoped_rights`` of the
+    model (of a table between two models, of the one that has the field), else none."""
     named = getattr(model._meta.auto_created or model, "scoped_rights", ())
     return _QUEUE_RIGHTS.get(model._meta.db_table, named)
 

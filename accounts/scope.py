@@ -8,7 +8,7 @@ without a scope it is not sent at all. What chooses a database for an end user b
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,13 +82,10 @@ def user_scope(end_user: Any) -> Iterator[None]:
     current = _current.get()
     if current is not None and current.end_user not in ("", str(pk)):
         raise CrossesUsers(f"The work is on end user {current.end_user}, not {pk}.")
-    with _cell_of(end_user), _opened(Scope(end_user=str(pk))):
-        yield
-
-
-def _cell_of(end_user: Any) -> AbstractContextManager[None]:
     read_from = getattr(getattr(end_user, "_state", None), "db", None)
-    return cells.entered(read_from) if read_from and cells.several() else nullcontext()
+    cell = cells.entered(read_from) if read_from and cells.several() else nullcontext()
+    with cell, _opened(Scope(end_user=str(pk))):
+        yield
 
 
 def app_scope(app_id: int) -> Any:
@@ -165,8 +162,8 @@ def _check_cell(alias: str, text: str) -> None:
 
 
 def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -> str:
-    """What a statement is sent behind: the scope, and the role of scopes or the owner of the tables,
-    to whom an operator's statements on tables without rows of end users belong. Raises Unscoped."""
+    """The settings that are sent before a statement: the scope, and the role of scopes or the owner of
+    the tables, who runs an operator's statements on tables without rows of end users. Raises Unscoped."""
     of_users = row_security.tables_in().search(text)
     if scope is None and of_users:
         raise Unscoped(

@@ -40,7 +40,7 @@ def fixed(offset: int) -> tzinfo:
 
 
 def minutes(moment: datetime) -> int:
-    """How many minutes the clock that an aware moment is told by is ahead of UTC."""
+    """The offset of an aware moment, in minutes ahead of UTC."""
     return int((moment.utcoffset() or timedelta(0)).total_seconds() // 60)
 
 

@@ -1,4 +1,4 @@
-"""Contacts over HTTP: list, read, create, correct."""
+"""Contacts over HTTP: list, create, correct."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,17 +13,16 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.cells import atomic
-from accounts.errors import ApiError, conflict
-from accounts.paging import page
-from contacts import edit, store
+from accounts.errors import conflict
+from accounts.paging import page, page_of
+from contacts import edit
 from contacts.models import Contact, ContactQuerySet
 from contacts.serializers import (
     MAX_NEW,
     ChangedContact,
-    ContactDetail,
     ContactForm,
-    ContactPage,
     ContactQuery,
+    ContactSerializer,
     CreatedContacts,
     NewContacts,
     created,
@@ -37,7 +36,7 @@ LISTED_MEMORY_IDS = 100
 
 class Contacts(UserView):
     @documented(
-        responses={200: ContactPage},
+        responses={200: page_of(ContactSerializer)},
         parameters=[ContactQuery],
         operation_id="contacts_list",
         summary="The people in a user's life, the last mentioned first",
@@ -60,7 +59,7 @@ class Contacts(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(ContactForm)
-        with atomic(), _refusals():
+        with atomic(), _names_taken():
             contact, change = edit.create_contact(
                 self.end_user_for_writing(), values.pop("name"), actor=self.actor, **values
             )
@@ -78,28 +77,14 @@ class NewContactList(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(NewContacts)
-        with atomic(), _refusals():
+        with atomic(), _names_taken():
             contacts, change = edit.create_contacts(
-                self.end_user_for_writing(),
-                values["contacts"],
-                actor=self.actor,
-                why=values.get("why", ""),
+                self.end_user_for_writing(), values["contacts"], **self.by(values)
             )
         return Response(created(contacts, change.id), status=status.HTTP_201_CREATED)
 
 
 class OneContact(UserView):
-    @documented(
-        responses={200: ContactDetail},
-        operation_id="contacts_retrieve",
-        summary="One person; the id of a merged one answers with the survivor",
-    )
-    def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        contact = store.survivor(self.end_user, contact_id)
-        if contact is None:
-            raise ApiError(404, "unknown_contact", "This user has no such contact.")
-        return Response(detail(contact))
-
     @documented(
         request=ContactForm,
         responses={200: ChangedContact},
@@ -112,7 +97,7 @@ class OneContact(UserView):
     def patch(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
         values = self.body(ContactForm, partial=True)
         options = {name: values.pop(name) for name in ("why", "namesake") if name in values}
-        with _refusals():
+        with _names_taken():
             contact, change = edit.edit_contact(
                 self.end_user, contact_id, values, actor=self.actor, **options
             )
@@ -121,12 +106,10 @@ class OneContact(UserView):
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """Turns the refusals of the contact book into those of the API."""
+def _names_taken() -> Iterator[None]:
+    """Answers 409 `name_taken` with the contacts that have these names already."""
     try:
         yield
-    except edit.UnknownContact as error:
-        raise ApiError(404, "unknown_contact", str(error)) from error
     except edit.NamesTaken as error:
         fields = {
             f"contacts[{place}].name": [f"{error} The other is {holder or 'in the list'}."]

@@ -34,6 +34,8 @@ class Dated(NamedTuple):
 class UnknownContact(CodedError):
     """The end user has no such contact."""
 
+    api_code = "unknown_contact"
+
 
 class NameTaken(CodedError):
     """Another contact bears this name; ``holder`` is its id."""

@@ -71,6 +71,8 @@ class InvalidMerge(CodedError):
 class UnknownPerson(InvalidMerge):
     """The end user has no such contact."""
 
+    api_code = "unknown_contact"
+
 
 def hold(end_user: EndUser) -> EndUser:
     """The end user, locked for a verb. Raises InvalidMerge when forgotten meanwhile."""

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.fields import NOT_BLANK, BoundedList, Flag, Strict, Text
-from accounts.paging import Page, PageQuery
+from accounts.fields import NOT_BLANK, BoundedList, Flag, Reasoned, RowSerializer, Text, undo_id
+from accounts.paging import PageQuery
 from contacts import store
 from contacts.models import Contact
 
@@ -102,7 +102,7 @@ class Attributes(serializers.DictField):
         return {key: given or [] for key, given in values.items()}
 
 
-class ContactForm(Strict):
+class ContactForm(Reasoned):
     """What may be said about a contact. ``why`` goes into the audit trail."""
 
     name = Name()
@@ -112,7 +112,6 @@ class ContactForm(Strict):
     personality = Text(max_length=2000, allow_blank=True, required=False)
     attributes = Attributes(required=False)
     namesake = Flag(required=False, help_text="Allow another person of a name that is taken.")
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
 class NewContact(ContactForm):
@@ -121,11 +120,10 @@ class NewContact(ContactForm):
     why = None  # type: ignore[assignment]  # how a serializer drops an inherited field
 
 
-class NewContacts(Strict):
+class NewContacts(Reasoned):
     contacts = BoundedList(
         child=NewContact(), min_length=1, max_length=MAX_NEW, help_text="All are added, or none."
     )
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
 class ContactQuery(PageQuery):
@@ -151,7 +149,7 @@ class TimelineEntry(serializers.Serializer):
     sources = serializers.ListField(child=serializers.UUIDField())
 
 
-class ContactSerializer(serializers.ModelSerializer):
+class ContactSerializer(RowSerializer):
     """A contact as clients see it."""
 
     attributes = serializers.SerializerMethodField()
@@ -168,27 +166,12 @@ class ContactSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Contact
-        fields = [
-            "id",
-            "name",
-            "aliases",
-            "relationship",
-            "gender",
-            "attributes",
-            "attribute_sources",
-            "personality",
-            "timeline",
-            "references",
-            "memory_ids",
-            "memory_count",
-            "first_mentioned_at",
-            "last_mentioned_at",
-            "mention_count",
-            "archived_at",
-            "card",
-            "created_at",
-            "updated_at",
-        ]
+        fields: ClassVar = [
+            "id", "name", "aliases", "relationship", "gender", "attributes", "attribute_sources",
+            "personality", "timeline", "references", "memory_ids", "memory_count",
+            "first_mentioned_at", "last_mentioned_at", "mention_count", "archived_at", "card",
+            "created_at", "updated_at",
+        ]  # fmt: skip
 
     def get_attributes(self, contact: Contact) -> dict[str, str | list[str]]:
         return store.flat_attributes(contact)
@@ -205,31 +188,18 @@ class ContactDetail(ContactSerializer):
 
     merged_from = serializers.SerializerMethodField()
 
-    class Meta(ContactSerializer.Meta):
-        fields = [*ContactSerializer.Meta.fields, "merged_from"]
-
     def get_merged_from(self, contact: Contact) -> list[UUID]:
         merged = Contact.objects.of(contact.end_user_id).all_merged_into([contact.pk])
         return [one.pk for one in merged]
 
 
 class ChangedContact(ContactDetail):
-    change_id = serializers.UUIDField(
-        allow_null=True,
-        help_text="Undo it with changes/{id}/undo/; null when nothing was to be changed.",
-    )
-
-    class Meta(ContactDetail.Meta):
-        fields = [*ContactDetail.Meta.fields, "change_id"]
+    change_id = undo_id("null when nothing was to be changed")
 
 
 class CreatedContacts(serializers.Serializer):
     contacts = ContactSerializer(many=True, help_text="In the order of the request.")
     change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
-
-
-class ContactPage(Page):
-    results = ContactSerializer(many=True)
 
 
 def shown(contacts: Sequence[Contact]) -> list[dict[str, Any]]:

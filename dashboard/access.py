@@ -1,9 +1,9 @@
-"""Who may see and do what: every view is made by one of these, and gets the rows of its address."""
+"""Decorators of views: who may see and do what; the view gets the rows that its address names."""
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
-from functools import wraps
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial, wraps
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.contrib import messages
@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods
 from accounts import cells
 from accounts.cells import atomic
 from accounts.models import App, EndUser
+from accounts.reasons import CodedError
 from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact
@@ -29,35 +30,20 @@ from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 from memories.models import Memory
 
 View = Callable[..., HttpResponseBase]
+GET, POST = ("GET", "HEAD"), ("POST",)
 
 
-def page(view: View) -> View:
-    """A page or fragment to look at: GET, for everyone with a role."""
-    return _guarded(view, LOOK, ["GET", "HEAD"])
+class Guarded(Protocol):
+    """A view behind its checks. ``render`` is the view itself, with which another view that was
+    let in shows the same page."""
+
+    permission: str
+    render: View
+
+    def __call__(self, request: HttpRequest, **kwargs: Any) -> HttpResponseBase: ...
 
 
-def question(view: View) -> View:
-    """What is asked in words that no address should hold, and changes nothing: POST, for
-    everyone with a role."""
-    return _guarded(needs_no_token(view), LOOK, ["POST"])
-
-
-def action(view: View) -> View:
-    """A correction: POST, for reviewers and admins."""
-    return _guarded(view, CORRECT, ["POST"])
-
-
-def admin_page(view: View) -> View:
-    """A page that only admins may look at."""
-    return _guarded(view, ADMINISTER, ["GET", "HEAD"])
-
-
-def admin_action(view: View) -> View:
-    """What can't be undone, or concerns keys and jobs: POST, for admins."""
-    return _guarded(view, ADMINISTER, ["POST"])
-
-
-def form(show: View, save: View) -> View:
+def form(show: Guarded, save: View) -> View:
     """One address of two views: the page with the form, and the action that it sends."""
 
     def either(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
@@ -67,17 +53,31 @@ def form(show: View, save: View) -> View:
     return either
 
 
-def _guarded(view: View, permission: str, methods: list[str]) -> View:
+def _guarded(
+    permission: str,
+    methods: tuple[str, ...],
+    view: View | None = None,
+    *,
+    all_cells: bool = False,
+    token: bool = True,
+) -> Any:
+    """Guards a view, or returns the decorator that does. ``all_cells``: it shows what all cells
+    share. ``token`` False: an action that overwrites nothing that its form showed, or compares by
+    itself, so that its form need not say what it saw (``dashboard.state_tokens``)."""
+    if view is None:
+        return partial(_guarded, permission, methods, all_cells=all_cells, token=token)
+
     @wraps(view)
     def checked(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         if not request.user.has_perm(permission):
             raise PermissionDenied
+        cell = cells.entered(cells.SHARED) if all_cells else cell_picker.entered(request, kwargs)
         # Whom an operator may see is asked of every address; it may be many end users at once.
-        with all_users(), _in_cell(view, request, kwargs):
+        with all_users(), cell:
             if cells.several() and cells.is_away(cells.current()):
                 return _away(request)
             with _days_of(rows := _fetched(request, kwargs)):
-                answer = _decided(view, request, rows)
+                answer = _decided(view, request, rows, token=token)
         # A browser keeps no copy: the way back shows what is so now, whole and not the part that
         # a script fetched from the same address, and after signing out it shows nothing.
         patch_cache_control(answer, private=True, no_store=True)
@@ -91,45 +91,41 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
             return allowed(request, **kwargs)
         return _sign_in(request)
 
-    guarded.permission = permission  # type: ignore[attr-defined]
+    guarded.permission, guarded.render = permission, view  # type: ignore[attr-defined]
     return guarded
 
 
-def _decided(view: View, request: HttpRequest, rows: dict[str, Any]) -> HttpResponseBase:
-    """What the view answers or, where rows are no longer as the form saw them or it does not say
-    what it saw, a page that says so: then nothing is done. Compared and done in one transaction."""
+# A page or fragment to look at, for everyone with a role.
+page = partial(_guarded, LOOK, GET)
+# What is asked in words that no address should hold, and changes nothing; for everyone with a role.
+question = partial(_guarded, LOOK, POST, token=False)
+# A correction, by reviewers and admins.
+action = partial(_guarded, CORRECT, POST)
+# What only admins may look at.
+admin_page = partial(_guarded, ADMINISTER, GET)
+# What can't be undone, or concerns keys and jobs, by admins.
+admin_action = partial(_guarded, ADMINISTER, POST)
+
+
+def _decided(
+    view: View, request: HttpRequest, rows: dict[str, Any], *, token: bool
+) -> HttpResponseBase:
+    """Calls the view. An action is not done, and a page says why, where rows are no longer as its
+    form saw them, or the form does not say what it saw; compared and done in one transaction. What
+    a verb refuses is said on the page that the form was on."""
     if request.method != "POST":
         return view(request, **rows)
-    if not state_tokens.carried(request):
-        if getattr(view, "needs_no_token", False):
-            return view(request, **rows)
+    if token and not state_tokens.carried(request):
         return changed_page.page(request, [])
-    with atomic():
-        changed = state_tokens.changed(request)
-        if not changed:
-            return view(request, **rows)
+    try:
+        with atomic() if state_tokens.carried(request) else nullcontext():
+            changed = state_tokens.changed(request)
+            if not changed:
+                return view(request, **rows)
+    except CodedError as error:
+        feedback.refused(request, error.reason)
+        return redirect(feedback.page_of(request))
     return changed_page.page(request, changed)
-
-
-def needs_no_token(view: View) -> View:
-    """An action that overwrites nothing that its form showed, or compares by itself; made before
-    it is guarded."""
-    view.needs_no_token = True  # type: ignore[attr-defined]
-    return view
-
-
-def of_all_cells(view: View) -> View:
-    """A view of what all cells share, made before it is guarded."""
-    view.of_all_cells = True  # type: ignore[attr-defined]
-    return view
-
-
-def _in_cell(
-    view: View, request: HttpRequest, named: dict[str, Any]
-) -> AbstractContextManager[None]:
-    if getattr(view, "of_all_cells", False):
-        return cells.entered(cells.SHARED)
-    return cell_picker.entered(request, named)
 
 
 def _away(request: HttpRequest) -> HttpResponseBase:
@@ -162,7 +158,7 @@ def _fetched(request: HttpRequest, named: dict[str, Any]) -> dict[str, Any]:
         return named
     end_user = get_object_or_404(end_users_of(request), pk=named.pop("user"))
     rows: dict[str, Any] = {}
-    for name, row, get in (("contact", "person", _standing), ("memory", "memory", get_memory)):
+    for name, row, get in (("contact", "person", standing), ("memory", "memory", get_memory)):
         if name in named:
             request.gone = name  # type: ignore[attr-defined]  # what the page of a 404 says is not here any more
             rows[row] = get(end_user, named.pop(name))
@@ -201,7 +197,7 @@ def chosen_contact(end_user: EndUser, sent: str) -> Contact | None:
     return get_contact(end_user, ids[0]) if ids else None
 
 
-def _standing(end_user: EndUser, pk: UUID) -> Contact:
+def standing(end_user: EndUser, pk: UUID) -> Contact:
     """A contact of this end user, for a merged one the survivor; Http404."""
     contact = get_contact(end_user, pk)
     if contact.merged_into_id:
@@ -222,13 +218,11 @@ def get_memory(end_user: EndUser, pk: UUID) -> Memory:
 
 def valid_ids(values: Iterable[str]) -> list[UUID]:
     """The UUIDs among what a form sent, each once."""
-    found = []
+    ids: dict[UUID, None] = {}
     for value in values:
-        try:
-            found.append(UUID(value))
-        except ValueError:
-            continue
-    return list(dict.fromkeys(found))
+        with suppress(ValueError):
+            ids[UUID(value)] = None
+    return list(ids)
 
 
 def valid_numbers(values: Iterable[str]) -> list[int]:

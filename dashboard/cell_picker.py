@@ -1,9 +1,7 @@
-"""Which cell the pages show, where end users are in several: that of the user in the address, else
-the one that the operator chose."""
+"""Which cell a page shows: that of the end user in the address, else the one that was chosen."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
@@ -15,17 +13,9 @@ CELL = "cell"  # of the session
 MAX_DIGITS = 19  # of an id
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A cell to choose; ``away``: its server does not answer."""
-
-    name: str
-    away: bool
-
-
 @contextmanager
 def entered(request: HttpRequest, named: Mapping[str, Any]) -> Iterator[None]:
-    """What runs in it is in the cell that a page shows; ``named`` is what its address names."""
+    """Enters the cell that a page shows; ``named`` is what its address names."""
     if not cells.several():
         yield
         return
@@ -35,13 +25,13 @@ def entered(request: HttpRequest, named: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _asked_for(request: HttpRequest) -> int | None:
-    """The end user of whom alone a queue is asked for."""
+    """The end user to whom ``?user=`` narrows a queue."""
     sent = request.GET.get("user", "")
     return int(sent) if sent.isdecimal() and len(sent) < MAX_DIGITS else None
 
 
 def chosen(request: HttpRequest) -> str:
-    """The cell that was chosen, or the first that answers where none was or it is away."""
+    """The cell that was chosen; the first that answers where none was, or that one is away."""
     names = [row.name for row in Cell.objects.all() if row.name in cells.names()]
     wanted = request.session.get(CELL)
     first = [wanted] if wanted in names else []
@@ -58,11 +48,10 @@ def choose(request: HttpRequest, name: str) -> None:
 
 def away() -> list[str]:
     """The cells that do not answer, none where there is one."""
-    return [one.name for one in to_choose() if one.away]
+    return [name for name, is_away in to_choose() if is_away]
 
 
-def to_choose() -> list[Shown]:
-    """All cells, none where there is one."""
-    if not cells.several():
-        return []
-    return [Shown(name, cells.is_away(name)) for name in cells.names()]
+def to_choose() -> list[tuple[str, bool]]:
+    """All cells with whether their server does not answer; none where there is one cell."""
+    names = cells.names() if cells.several() else ()
+    return [(name, cells.is_away(name)) for name in names]

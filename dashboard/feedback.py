@@ -1,4 +1,6 @@
-"""What a page says after an action: what was done, and the way back."""
+"""What a page says after an action, and where it leads."""
+
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -22,16 +24,23 @@ def apart(text: str) -> str:
     return f"\u2068{one_line(text, LONGEST)}\u2069"
 
 
-def done(request: HttpRequest, text: str, *changes: Change | None) -> None:
-    """Says what was done; with ``changes``, one Undo of all of them stands beside it."""
+def _filled(text: str, holes: dict[str, Any]) -> str:
+    """The text with somebody else's words in its holes, or numbers as they are."""
+    values = {key: apart(one) if isinstance(one, str) else one for key, one in holes.items()}
+    return text % values if values else text
+
+
+def done(request: HttpRequest, text: str, *changes: Change | None, **holes: Any) -> None:
+    """Says what was done, with ``holes`` in the text; one Undo of all ``changes`` stands beside it."""
     made = [change for change in changes if change is not None]
     tags = " ".join(["undo", str(made[0].end_user_id), *(str(c.pk) for c in made)]) if made else ""
-    messages.success(request, text, extra_tags=tags)
+    messages.success(request, _filled(text, holes), extra_tags=tags)
 
 
-def refused(request: HttpRequest, why: Reason | str) -> None:
-    """Says what could not be done, and why: in words of the page, or of the layers below."""
-    messages.error(request, words.reason(why))
+def refused(request: HttpRequest, why: Reason | str, **holes: Any) -> None:
+    """Says what could not be done, and why: in words of the page, with ``holes`` in them, or of the
+    layers below."""
+    messages.error(request, _filled(words.reason(why), holes))
 
 
 def erased(request: HttpRequest, gone: Forgotten, name: str = "") -> None:
@@ -41,7 +50,7 @@ def erased(request: HttpRequest, gone: Forgotten, name: str = "") -> None:
         ngettext("%(n)d memory", "%(n)d memories", gone.memories) % {"n": gone.memories},
         ngettext("%(n)d message", "%(n)d messages", gone.messages) % {"n": gone.messages},
     ]
-    said = {"counts": pgettext("list", ", ").join(counts), "user": apart(name)}
+    holes = {"counts": pgettext("list", ", ").join(counts), "user": apart(name)}
     text = _("Erased %(user)s for good: %(counts)s.") if name else _("Erased for good: %(counts)s.")
     if gone.unsure:
         text += " " + ngettext(
@@ -49,7 +58,7 @@ def erased(request: HttpRequest, gone: Forgotten, name: str = "") -> None:
             "%(n)d may be about them as well: decide below.",
             gone.unsure,
         ) % {"n": gone.unsure}
-    messages.success(request, text % said)
+    messages.success(request, text % holes)
 
 
 def back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponse:
@@ -63,8 +72,8 @@ def page_of(request: HttpRequest, *, asked: bool = True) -> str:
     ``asked``, else last) or what the browser says; the first page where neither says it."""
     led = [request.POST.get("next", "")]
     seen = [request.headers.get(name, "") for name in ("HX-Current-URL", "Referer")]
-    found = (ours(request, one) for one in (led + seen if asked else seen + led))
-    return next(filter(None, found), "/")
+    addresses = (ours(request, one) for one in (led + seen if asked else seen + led))
+    return next(filter(None, addresses), "/")
 
 
 def ours(request: HttpRequest, address: str) -> str:

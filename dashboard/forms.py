@@ -1,23 +1,46 @@
 """The forms of the dashboard: a person, and a question tried in the playground."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from accounts.reasons import CodedError
 from contacts import store
+from contacts.edit import NameTaken
 from contacts.lookup import HISTORY, MOST_STAY
 from contacts.models import Contact
+from dashboard import words
 from memories.context.request import ALL
 
 
-class PersonForm(forms.Form):
+class VerbForm(forms.Form):
+    """A form whose verb may refuse what it says."""
+
+    holder: UUID | None = None  # the other contact of the name
+
+    @contextmanager
+    def refusals(self, field: str | None = None) -> Iterator[None]:
+        """Makes what a verb refuses an error of the form, at ``field`` or the name that is taken."""
+        try:
+            yield
+        except NameTaken as error:
+            self.holder = error.holder
+            self.add_error("name", _("Someone of this name is already known."))
+        except CodedError as error:
+            self.add_error(field, words.reason(error.reason))
+
+
+class PersonForm(VerbForm):
     """A new person, or who somebody is."""
 
+    shown = ("name", "relationship", "gender", "personality")
     name = forms.CharField(label=_("Name"), max_length=200)
     relationship = forms.CharField(
         label=_("Relationship"),
@@ -52,27 +75,22 @@ class PersonForm(forms.Form):
             ) from error
 
     def changed_values(self, contact: Contact) -> dict[str, Any]:
-        """What differs from what is known of the contact."""
-        fields = ("name", "relationship", "gender", "personality")
-        given = {field: self.cleaned_data[field] for field in fields}
-        # What stood in the form at first: what nobody changed there is not written.
-        untouched = {
-            field for field in fields if self.data.get(f"initial-{field}") == self.data.get(field)
-        }
+        """What was changed in the form and differs from what is known of the contact."""
+        given, sent = self.cleaned_data, self.data
         return {
-            field: new
-            for field, new in given.items()
-            if new != getattr(contact, field) and field not in untouched
+            field: given[field]
+            for field in self.shown
+            if given[field] != getattr(contact, field)
+            and sent.get(f"initial-{field}") != sent.get(field)
         }
 
     @classmethod
     def of(cls, contact: Contact) -> "PersonForm":
         """The form as it stands for a contact."""
-        fields = ("name", "relationship", "gender", "personality")
-        return cls(initial={field: getattr(contact, field) for field in fields})
+        return cls(initial={field: getattr(contact, field) for field in cls.shown})
 
 
-class SplitForm(forms.Form):
+class SplitForm(VerbForm):
     """The person that some memories are about instead."""
 
     name = PersonForm.base_fields["name"]
@@ -92,15 +110,15 @@ Turn = tuple[str, str]
 def turns(text: str) -> list[Turn]:
     """The turns of ``user: …`` and ``assistant: …`` lines; other lines go on with the turn
     above. Raises ValidationError where the first line says no role."""
-    found: list[Turn] = []
+    read: list[Turn] = []
     for line in text.strip().splitlines():
-        if said := _SAYS.fullmatch(line):
-            found.append((_ROLES[said[1].lower()], said[2]))
-        elif found:
-            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}")
+        if begins := _SAYS.fullmatch(line):
+            read.append((_ROLES[begins[1].lower()], begins[2]))
+        elif read:
+            read[-1] = (read[-1][0], f"{read[-1][1]}\n{line}")
         elif line.strip():
             raise ValidationError(_("Begin each turn with “user:” or “assistant:”."))
-    return found[-HISTORY:]
+    return read[-HISTORY:]
 
 
 class QuestionForm(forms.Form):

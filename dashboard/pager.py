@@ -34,9 +34,9 @@ def page_of(request: HttpRequest, rows: QuerySet, order: Sequence[str], size: in
         wanted = ordered.filter(paging.behind(order, after)) if after else ordered
     except (ValueError, ValidationError):  # values that the columns can't hold
         after, wanted = [], ordered
-    found = paging.first_of_cells(wanted, order, size + 1)
-    more = len(found) > size
-    shown = found[:size]
+    next_rows = paging.first_of_cells(wanted, order, size + 1)
+    more = len(next_rows) > size
+    shown = next_rows[:size]
     return Page(shown, paging.cursor_of(shown[-1], order) if more else "", not after)
 
 

@@ -17,10 +17,10 @@ ROLES = {
 def install() -> None:
     """Makes the groups hold exactly the permissions of the table."""
     create_permissions(apps.get_app_config("dashboard"), verbosity=0)
-    held = {
+    by_name = {
         f"dashboard.{permission.codename}": permission
         for permission in Permission.objects.filter(content_type__app_label="dashboard")
     }
     for role, permissions in ROLES.items():
         group, _ = Group.objects.get_or_create(name=role)
-        group.permissions.set([held[name] for name in permissions])
+        group.permissions.set([by_name[name] for name in permissions])

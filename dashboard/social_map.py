@@ -1,13 +1,14 @@
-"""A social network as a map: communities, and a place for everyone. The same input gives the
-same map."""
+"""The layout of a social network as a map: communities, and a place for everyone. The same input
+gives the same map."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import networkx as nx
 import numpy as np
 
-STEPS = 40  # of the force-directed layout (Fruchterman and Reingold, 1991)
+STEPS = 40  # of the force-directed layout
 PAD, TITLE, GAP = 14.0, 30.0, 12.0  # of a panel
 Ties = Mapping[tuple[int, int], float]
 
@@ -34,34 +35,20 @@ class Arrangement:
     places: list[tuple[float, float]]
 
 
+def _graph(nodes: Iterable[int], ties: Ties) -> nx.Graph:
+    """The nodes with those ties that connect two of them."""
+    graph = nx.Graph()
+    graph.add_nodes_from(nodes)
+    inside = [(a, b, w) for (a, b), w in sorted(ties.items()) if a in graph and b in graph]
+    graph.add_weighted_edges_from(inside)
+    return graph
+
+
 def communities(count: int, ties: Ties) -> list[list[int]]:
-    """Nodes 0..count-1 in groups by greedy modularity (Clauset, Newman and Moore, 2004): the two
-    groups whose union gains most become one until none gains. Each in order, as are the groups by
-    their first nodes; a node without ties is a group of its own."""
-    members = {node: [node] for node in range(count)}
-    between = dict(ties)
-    whole = sum(ties.values())
-    degree = [0.0] * count
-    for pair, weight in ties.items():
-        for node in pair:
-            degree[node] += weight
-
-    def gain(pair: tuple[int, int]) -> float:
-        return between[pair] - degree[pair[0]] * degree[pair[1]] / (2 * whole)
-
-    while between:
-        best = max(between, key=lambda pair: (round(gain(pair), 9), -pair[0], -pair[1]))
-        if gain(best) <= 0:
-            break
-        one, other = best
-        members[one] += members.pop(other)
-        degree[one] += degree[other]
-        del between[best]
-        for a, b in [pair for pair in between if other in pair]:
-            third = a if b == other else b
-            pair = (one, third) if one < third else (third, one)
-            between[pair] = between.get(pair, 0.0) + between.pop((a, b))
-    return [sorted(group) for _first, group in sorted(members.items())]
+    """Nodes 0..count-1 in groups by greedy modularity (Clauset, Newman and Moore, 2004), each in
+    order, as are the groups by their first nodes; a node without ties is a group of its own."""
+    groups = nx.community.greedy_modularity_communities(_graph(range(count), ties), weight="weight")
+    return sorted(sorted(group) for group in groups)
 
 
 def arrange(
@@ -130,28 +117,10 @@ def _rows(
 
 
 def _forces(members: Sequence[int], ties: Ties) -> np.ndarray:
-    """A point for each member: all push each other away, ties pull. The first begins in the
-    middle, the others on a spiral around it."""
-    count = len(members)
-    turn = np.arange(count) * math.pi * (3 - math.sqrt(5))
-    points = np.sqrt(np.arange(count))[:, None] * np.column_stack((np.cos(turn), np.sin(turn)))
-    index = {node: place for place, node in enumerate(members)}
-    held = [(index[a], index[b], w) for (a, b), w in sorted(ties.items())
-            if a in index and b in index]  # fmt: skip
-    if not held:
-        return points
-    one, other = np.array([h[0] for h in held]), np.array([h[1] for h in held])
-    pull = np.minimum(np.array([h[2] for h in held]), 3.0)[:, None]
-    for step in range(STEPS):
-        apart = points[:, None] - points[None]
-        far = np.maximum(np.linalg.norm(apart, axis=2), 0.1)[..., None]
-        force = (apart / far**2).sum(axis=1) - 0.05 * points
-        along = (points[one] - points[other]) * pull * 0.3
-        np.subtract.at(force, one, along)
-        np.add.at(force, other, along)
-        long = np.maximum(np.linalg.norm(force, axis=1), 1e-9)[:, None]
-        points = points + force / long * np.minimum(long, 1 - step / STEPS)
-    return points
+    """A point for each member: all push each other away, ties pull (Fruchterman and Reingold,
+    1991)."""
+    places = nx.spring_layout(_graph(members, ties), iterations=STEPS, seed=0)
+    return np.array([places[node] for node in members])
 
 
 def _size(

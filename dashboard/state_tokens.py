@@ -65,22 +65,22 @@ class Changed:
 def token(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> str:
     """The state of a row of the model ``label``; of one that may not be there yet, what finds it
     is in ``where``. A part of a JSON column is named ``column.key``."""
-    said = {
+    content = {
         "model": label,
         "where": {name: str(value) for name, value in (where or {"pk": row.pk}).items()},
         "columns": list(columns) or COLUMNS[label],
     }
-    return _signed(said, row)
+    return _signed(content, row)
 
 
 def token_of_all(end_user: EndUser, label: str, columns: Iterable[str], **where: Any) -> str:
     """The state of all rows of an end user that ``where`` finds, those to come included."""
-    found = {
+    conditions = {
         name: value if isinstance(value, bool) else str(value) for name, value in where.items()
     }
-    said = {"model": label, "where": found, "columns": list(columns), "all": True}
-    said["user"] = end_user.pk
-    return _signed(said, _found(said))
+    content = {"model": label, "where": conditions, "columns": list(columns), "all": True}
+    content["user"] = end_user.pk
+    return _signed(content, _found(content))
 
 
 def carried(request: HttpRequest) -> bool:
@@ -99,7 +99,7 @@ def changed(request: HttpRequest) -> list[Changed]:
     seen += [one for one in choices if not chosen.isdisjoint(one["where"].values())]
     for pk in sorted({one["user"] for one in seen if one.get("user")}):
         EndUser.objects.lock(pk)
-    return [found for one in seen if (found := _compared(one))]
+    return [difference for one in seen if (difference := _compared(one))]
 
 
 def _compared(seen: dict[str, Any]) -> Changed | None:
@@ -136,11 +136,17 @@ def _since(seen: dict[str, Any], row: Any) -> list[Change]:
     return latest[:SHOWN_CHANGES]
 
 
-def _signed(said: dict[str, Any], row: Any) -> str:
-    user = getattr(row, "end_user_id", None) or said.get("user") or said["where"].get("end_user")
+def _signed(content: dict[str, Any], row: Any) -> str:
+    user = (
+        getattr(row, "end_user_id", None) or content.get("user") or content["where"].get("end_user")
+    )
     user = row.pk if isinstance(row, EndUser) else user and int(user)
-    state = {"was": _digest(row, said["columns"]), "user": user, "at": timezone.now().isoformat()}
-    return signing.dumps({**said, **state}, salt=SALT, compress=True)
+    state = {
+        "was": _digest(row, content["columns"]),
+        "user": user,
+        "at": timezone.now().isoformat(),
+    }
+    return signing.dumps({**content, **state}, salt=SALT, compress=True)
 
 
 def _read(sent: str) -> dict[str, Any] | None:

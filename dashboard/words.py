@@ -1,7 +1,7 @@
-"""The machine's own words in the reader's language: what changes, jobs and counts are called.
+"""What changes, jobs, counts, columns and edges are called in the reader's language.
 
-Kept here so that the catalogue of translations finds them; tests hold the tables together
-with where the words come from.
+The tables are here so that the catalogue of translations finds the words; tests compare them with
+the names in use.
 """
 
 from django.utils.translation import get_language, gettext, pgettext
@@ -167,6 +167,35 @@ GROUPS = {
     "other": _("Others"),
 }
 
+# Columns, and fields of forms, that hold words.
+FIELDS = {
+    "name": _("Name"),
+    "relationship": _("Relationship"),
+    "gender": _("Gender"),
+    "personality": _("Personality"),
+    "note": _("Note"),
+    "aliases": _("Also called"),
+    "content": _("What it says"),
+    "new": _("New value"),
+    "label": _("What it is for"),
+    "limit": _("Requests a minute"),
+    "rate_limit": _("Requests a minute"),
+    "time_zone": _("Time zone"),
+    "url": _("Address"),
+    "state": _("State"),
+    "status": _("State"),
+    "why": _("Reason"),
+    "kind": _("Kind"),
+    "disabled_at": _("Stopped"),
+    "archived_at": _("Archived"),
+    "revoked_at": _("Revoked"),
+    "placement": _("Placement"),
+    # Secrets, whose words are not repeated.
+    "key": _("Its key"),
+    "open_webui_secret": _("Secret of Open WebUI"),
+}
+SECRETS = ("key", "open_webui_secret")
+
 EDGES = {
     "supersedes": _("superseded"),
     "complements": _("more detail"),
@@ -205,6 +234,11 @@ def in_words(table: dict[str, str], name: str) -> str:
     return gettext(table[name]) if name in table else name.replace("_", " ")
 
 
+def field(name: str) -> str:
+    """What a column or a field of a form is called."""
+    return gettext(FIELDS[name])
+
+
 def attribute(key: str) -> str:
     """What an attribute is called within a sentence."""
     return label(key, language_of()).lower()
@@ -224,8 +258,7 @@ def stands(kind: str, *, inverse: bool = False) -> str:
     return gettext("both mention %(name)s") % {"name": entity} if entity else edge_kind(kind)
 
 
-def reason(said: Reason | str) -> str:
-    """A reason, as code gives it or a column of text keeps it, in the reader's language; what
-    nobody gave as a reason stays as it was said."""
+def reason(why: Reason | str) -> str:
+    """A reason, or the stored form of one, in the reader's language; other words as they are."""
     here = Wording(gettext, attribute, edge_kind, pgettext("list", ", "))
-    return render(read(said) if isinstance(said, str) else said, here)
+    return render(read(why) if isinstance(why, str) else why, here)

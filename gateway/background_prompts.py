@@ -15,8 +15,8 @@ _LONGEST = 1500  # characters of a system prompt that is for one request; an app
 
 
 def is_background(headers: Mapping[str, str], talk: Conversation) -> bool:
-    """By the header in which a client names its task, else by what the last message or the system
-    prompt asks for, or by how it begins."""
+    """Whether a client made the request for itself: by the header that names its task, by what the
+    last message or the system prompt asks for, or by how one of them begins."""
     if given(headers, TASK):
         return True
     instructed = len(talk.turns) < 2 and len(talk.system) < _LONGEST

@@ -1,5 +1,5 @@
-"""Which conversation a request goes on with: each message is known by a hash of itself and of all
-before it, a conversation that the upstream keeps by what the upstream calls it."""
+"""Finds the conversation that a request continues: each message is known by a hash of itself and of
+all before it, a conversation that the upstream keeps by the upstream's name for it."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -34,9 +34,9 @@ class Chat:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a request stands: ``chain`` has an id of each turn, ``rows`` are those of them that
-    are known, ``before`` is the id that the first follows and ``kept`` what is known of what the
-    upstream keeps of the conversation."""
+    """The place of a request in its conversation: ``chain`` has an id of each turn, ``rows`` are the
+    known ones of these, ``before`` is the id that the first follows, and ``kept`` the row of what
+    the upstream keeps of the conversation."""
 
     session_id: str
     before: str
@@ -54,13 +54,13 @@ def known_user(chat: Chat) -> EndUser | None:
 
 
 def place_of_new(chat: Chat) -> Place:
-    """Where a chat stands of whose user nothing is known."""
+    """The place of a chat of an unknown user."""
     maker = EndUser(app=chat.app, external_id=chat.external_id)
     return Place(chat.session or _new_session(), _before(maker, chat.talk.follows, None))
 
 
 def place_of(chat: Chat, end_user: EndUser) -> Place:
-    """Where a chat stands. Within the user's scope."""
+    """The place of a chat. Within the user's scope."""
     kept_turn = find_kept(end_user, chat.talk.follows) if chat.talk.follows else None
     before = _before(end_user, chat.talk.follows, kept_turn)
     chain = chain_ids(end_user, chat.talk.turns, before)
@@ -73,7 +73,7 @@ def place_of(chat: Chat, end_user: EndUser) -> Place:
 
 
 def chain_ids(end_user: EndUser, turns: Iterable[Turn], before: str = "") -> list[str]:
-    """Of each turn a hash of it and of all before it, that only this installation can make."""
+    """The id of each turn: a hash of it and of all before it, keyed by this installation."""
     ids = []
     for turn in turns:
         by = f"{turn.role} {turn.speaker}" if turn.speaker else turn.role
@@ -83,8 +83,8 @@ def chain_ids(end_user: EndUser, turns: Iterable[Turn], before: str = "") -> lis
 
 
 def speaker_of(chat: Chat, end_user: EndUser | None, turn: Turn) -> str | None:
-    """Who else than the end user wrote a turn; None where it is their own name that a client gives,
-    or nobody's."""
+    """The writer of a turn, if somebody else than the end user; None for the user's own name, and for
+    no name."""
     own = [chat.external_id, *(end_user.names if end_user else ())]
     if not turn.speaker or normalise(turn.speaker) in map(normalise, own):
         return None
@@ -100,7 +100,7 @@ def kept_id(end_user: EndUser, name: str) -> str:
 
 
 def find_kept(end_user: EndUser, name: str) -> GatewayTurn | None:
-    """What is known of a response or a conversation that the upstream keeps."""
+    """The row of a response or a conversation that the upstream keeps."""
     rows = GatewayTurn.objects.of(end_user).filter(chain_id=kept_id(end_user, name))
     return rows.order_by("-created_at").first()
 

@@ -38,14 +38,6 @@ def changed(form: Form, body: Body, blocks: Mapping[int, str], placement: str) -
     return {form.field: chat_messages.with_blocks(body[form.field], blocks)}
 
 
-def _read_messages(body: Body) -> Conversation:
-    return chat_messages.read(body.get("messages"))
-
-
-def _messages_with_system(body: Body, block: str) -> Body:
-    return {"messages": chat_messages.with_system(body["messages"], block)}
-
-
 def _read_input(body: Body) -> Conversation:
     talk = chat_messages.read(body.get("input"), body.get("instructions"))
     return replace(talk, follows=_follows(body), kept=body.get("store") is not False)
@@ -70,8 +62,8 @@ def _instructions_with(body: Body, block: str) -> Body:
 CHAT = Form(
     "chat/completions",
     "messages",
-    _read_messages,
-    _messages_with_system,
+    lambda body: chat_messages.read(body.get("messages")),
+    lambda body, block: {"messages": chat_messages.with_system(body["messages"], block)},
     sse.completion_in,
     openai_errors.event,
 )

@@ -201,7 +201,7 @@ def _ends(name: str) -> bool:
 
 
 def _closing(mark: re.Match[str]) -> str:
-    """What ends the thoughts that begin at a mark, in lower case."""
+    """The mark that ends the thoughts begun by a mark, in lower case."""
     if not mark["name"]:
         return _CLOSED_BY[str(mark.lastgroup)]
     left, name, right = (mark[part].lower() for part in ("left", "name", "right"))
@@ -257,7 +257,7 @@ def _after(item: dict[str, Any], block: str) -> dict[str, Any]:
 
 
 def _kind_of_text(content: Sequence[Any]) -> str:
-    """What a part of text is called beside these parts."""
+    """The type of a text part beside these parts."""
     kinds = [part["type"] for part in content if _is_text(part)]
     of_responses = any(_kind(part).startswith("input_") for part in content)
     return kinds[0] if kinds else "input_text" if of_responses else "text"

@@ -1,4 +1,4 @@
-"""One request and its answer: whose it is, what is added, the way there and back, what is noted.
+"""Answers one request: finds its user, adds memory, relays it, and stores what was said.
 
 The database is asked in threads of the gateway's own, which give their connection back; then bytes
 are passed on. So a stream holds neither a thread nor a connection.
@@ -101,7 +101,7 @@ class Passed:
     asks_stream: bool = False
 
     async def answer(self) -> Answer:
-        """What was heard."""
+        """Reads the answer that was heard."""
         return await bodies.aside(len(self.heard), partial(self.form.answer_of, bytes(self.heard)))
 
     async def decode(self, encoding: str) -> None:
@@ -131,7 +131,7 @@ async def chat(http: relay.Client, request: Request, form: Form, send: Send) -> 
     placing: list[asyncio.Task[None]] = []
 
     async def named(response_id: str) -> None:
-        """What follows this response may be asked as soon as its id is known."""
+        """Notes the id of a response, which the next request may name as soon as it is known."""
         placing.append(asyncio.create_task(_note_place(memory, noting, response_id)))
         await asyncio.wait(placing, timeout=settings.MIO_GATEWAY_BUDGET_MS / 1000)
 

@@ -107,8 +107,8 @@ def _elsewhere(request: Request) -> str:
 
 
 def _refusal(error: Exception) -> ApiError:
-    """What is told of an exception; one that was not foreseen goes to the log, without its
-    message, which may hold text."""
+    """The refusal for an exception; an unforeseen one goes to the log, without its message, which may
+    hold text."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, Error):

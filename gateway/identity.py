@@ -1,4 +1,4 @@
-"""Who is the end user of a request, and which conversation it goes on with."""
+"""Finds the end user of a request, and the conversation that it continues."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -70,10 +70,11 @@ def named_user(
 ) -> str:
     """The end user whom headers, the body or the key name, else "". Raises ApiError where it is
     another than the key is bound to."""
+    plain = (given(headers, name) for name in PLAIN if key.trusted)
     named = (
         given(headers, OWN)
         or _signed(upstream, headers)
-        or (_plain(headers) if key.trusted else "")
+        or next(filter(None, plain), "")
         or in_body
     )
     if key.external_id and named not in ("", key.external_id):
@@ -89,10 +90,6 @@ def session_of(headers: Mapping[str, str]) -> str:
     """The client's own id of the conversation, or ""."""
     named = (given(headers, name) for name in SESSIONS)
     return next((session[:MAX_SESSION] for session in named if session not in ("", _UNNAMED)), "")
-
-
-def _plain(headers: Mapping[str, str]) -> str:
-    return next((user for name in PLAIN if (user := given(headers, name))), "")
 
 
 def _signed(upstream: Upstream, headers: Mapping[str, str]) -> str:

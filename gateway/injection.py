@@ -8,7 +8,8 @@ does not carry yet.
 
 import hashlib
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -59,22 +60,31 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Of whom a message was stored, and what was prepared for it."""
+    """The end user of a stored message, and what was prepared for it."""
 
     end_user_id: int
     prepared: Prepared
 
 
 def prepare(chat: Chat, search_until: float) -> Prepared:
-    """What is to be added to the messages of a request, and the session that they are of. After
-    ``search_until`` (by ``time.perf_counter``) cards and linked memories alone are. Reads only."""
+    """The blocks to add to the messages of a request, and its session. After ``search_until`` (by
+    ``time.perf_counter``) only cards and linked memories are added. Reads only."""
+    with _located(chat) as (end_user, place):
+        return _prepared(chat, end_user, place, search_until) if end_user else Prepared(place)
+
+
+@contextmanager
+def _located(chat: Chat) -> Iterator[tuple[EndUser | None, Place]]:
+    """The end user of a chat, None on first sight, and where the chat stands. The block reads the
+    rows of that user."""
     with placement.entered(chat.app, chat.external_id, writes=False):
         with app_scope(chat.app.pk):
-            known = chains.known_user(chat)
-        if known is None:
-            return Prepared(chains.place_of_new(chat))
-        with user_scope(known):
-            return _prepared(chat, known, chains.place_of(chat, known), search_until)
+            end_user = chains.known_user(chat)
+        if end_user is None:
+            yield None, chains.place_of_new(chat)
+            return
+        with user_scope(end_user):
+            yield end_user, chains.place_of(chat, end_user)
 
 
 def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) -> Prepared:
@@ -183,7 +193,8 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
     first sight. ``prepared`` is None where memory was not read in time: then nothing was added. Returns
     None where no message of a user is known."""
     if prepared is None:
-        prepared = Prepared(_place(chat))
+        with _located(chat) as (_, place):
+            prepared = Prepared(place)
     if not chat.talk.turns:
         kept_turn = prepared.place.kept
         return Noted(kept_turn.end_user_id, prepared) if kept_turn else None
@@ -203,16 +214,6 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
     if prepared.traced is not None and prepared.fresh:
         note_use(end_user, prepared.traced, session_id)
     return Noted(end_user.pk, prepared)
-
-
-def _place(chat: Chat) -> Place:
-    with placement.entered(chat.app, chat.external_id, writes=False):
-        with app_scope(chat.app.pk):
-            known = chains.known_user(chat)
-        if known is None:
-            return chains.place_of_new(chat)
-        with user_scope(known):
-            return chains.place_of(chat, known)
 
 
 def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
@@ -296,16 +297,11 @@ def note_place(chat: Chat, noted: Noted, response_id: str) -> None:
 
 
 def find_kept(app: App, external_id: str, name: str) -> tuple[Chat, Noted] | None:
-    """What a response that the upstream keeps goes on with; None where it is none of this user's."""
+    """The chat of a response that the upstream keeps; None unless it is this user's."""
     talk = Conversation((), goes_on=False, system="", last="", follows=name)
     chat = Chat(app, external_id, "", talk, Upstream.Placement.TAIL)
-    with app_scope(app.pk):
-        known = chains.known_user(chat)
-    if known is None:
-        return None
-    with user_scope(known):
-        place = chains.place_of(chat, known)
-    return (chat, Noted(known.pk, Prepared(place))) if place.kept else None
+    with _located(chat) as (end_user, place):
+        return (chat, Noted(end_user.pk, Prepared(place))) if end_user and place.kept else None
 
 
 def _incoming(

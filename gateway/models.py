@@ -1,4 +1,4 @@
-"""Where the chats of an app go."""
+"""The upstream of an app, which answers its chats."""
 
 from django.db import models
 

@@ -90,7 +90,7 @@ async def answer_of(
 
 
 def unreached(error: Exception) -> ApiError:
-    """What is told of an upstream that does not answer."""
+    """The error for an upstream that does not answer."""
     if isinstance(error, httpx2.TimeoutException) and not isinstance(error, httpx2.ConnectTimeout):
         return ApiError(504, "upstream_timeout", "The model server took too long to answer.")
     return ApiError(502, "upstream_unreachable", "The model server can't be reached, or broke off.")
@@ -128,7 +128,11 @@ async def response_of(
     ``error_event`` where it breaks off. Of others up to MOST_HEARD bytes are read first, so that
     one that breaks off before is an error; more is passed on as it comes, and raises
     TransportError. What is sent is ``heard``, unless it is longer or no text."""
-    headers = {name: value for name, value in answer.headers.items() if _is_passed_back(name)}
+    headers = {
+        name: value
+        for name, value in answer.headers.items()
+        if name not in _KEPT_BACK and not name.startswith(_KEPT_BACK_BEGINNINGS)
+    }
     headers |= more
     if streams:
         headers["X-Accel-Buffering"] = "no"
@@ -143,10 +147,6 @@ async def response_of(
     if ended:
         return Response(bytes(heard), answer.status_code, headers)
     return StreamingResponse(_rest(heard, pieces), answer.status_code, headers)
-
-
-def _is_passed_back(name: str) -> bool:
-    return name not in _KEPT_BACK and not name.startswith(_KEPT_BACK_BEGINNINGS)
 
 
 def is_stream(answer: httpx2.Response, asked: bool) -> bool:
@@ -183,7 +183,7 @@ async def _fill(heard: bytearray, pieces: AsyncIterator[bytes]) -> bool:
 
 
 async def _rest(heard: bytearray, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """What was ``heard``, which is forgotten since a part of it can't be read, and the rest."""
+    """Yields what was ``heard``, then the rest; clears ``heard``, since a part of it can't be read."""
     begun = bytes(heard)
     heard.clear()
     yield begun

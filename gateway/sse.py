@@ -1,4 +1,4 @@
-"""What an assistant said, read from a copy of the bytes of its answer."""
+"""Reads what an assistant said from a copy of the bytes of its answer."""
 
 import codecs
 import json
@@ -97,8 +97,8 @@ def _response(body: Any, *, whole: bool) -> Answer:
 
 
 def _events(heard: bytes) -> Iterator[Any]:
-    """What the events of a stream carry, whatever it is called; a whole answer is one event. One
-    may have several lines of data, and a stream may be lines of JSON without a name."""
+    """Yields the data of the events of a stream, whatever their names; a whole answer is one event. An
+    event may have several lines of data, and a stream may be lines of JSON without a name."""
     if heard.lstrip().startswith((b"{", b"[")) and (whole := _json(heard)) is not None:
         yield from whole if isinstance(whole, list) else [whole]
         return

@@ -10,12 +10,27 @@ from gateway.models import MAX_URL, Upstream
 MAX_SECRET = 2000
 
 
+URL_HELP = (
+    "the server of the OpenAI protocol that answers the app's chats, such as "
+    "https://api.openai.com/v1 or http://127.0.0.1:11434/v1"
+)
+
+
 class NotAnUpstream(ValueError):
     """The address is none that a server of the OpenAI protocol can have."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            "Give an address that begins with http:// or https://, without a user, a query or "
+            "a blank, and ends where /chat/completions begins."
+        )
+
 
 class NotASecret(ValueError):
-    """No header can carry it: a key or secret has no blanks, lines or characters beyond ASCII."""
+    """No header can carry the key."""
+
+    def __init__(self) -> None:
+        super().__init__("A key is one word of ASCII characters.")
 
 
 def configure(
@@ -51,12 +66,12 @@ def check(url: str) -> str:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise NotAnUpstream(url) from error
+        raise NotAnUpstream from error
     plain = not (parts.query or parts.fragment or parts.username or parts.password)
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
-        raise NotAnUpstream(url)
+        raise NotAnUpstream
     if len(url) > MAX_URL or not url.isprintable() or " " in url:
-        raise NotAnUpstream(url)
+        raise NotAnUpstream
     return url
 
 

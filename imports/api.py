@@ -16,7 +16,7 @@ from accounts.fields import Flag, Strict, Text
 from accounts.models import EndUser
 from contacts.address_books.book_formats import FILES, VCARD, write
 from contacts.address_books.entries import Entry
-from contacts.address_books.entry_matching import Known, Matched, UnknownChoice
+from contacts.address_books.entry_matching import Matched, UnknownChoice
 from imports import address_book, people_intake
 from imports.dumps import book_file
 from imports.models import Import
@@ -163,7 +163,7 @@ class AddressBook(UserView):
 def as_file(end_user: EndUser, form: str) -> HttpResponse:
     """The address book as a file to keep."""
     name, media = FILES[form]
-    text = address_book.written(end_user, form)
+    text = write(address_book.entries_of(end_user), form)
     reply = HttpResponse(text.encode(), content_type=f"{media}; charset=utf-8")
     reply["Content-Disposition"] = f'attachment; filename="{name}"'
     reply["Cache-Control"] = "private, no-store"
@@ -190,9 +190,5 @@ def _entry(one: Matched) -> dict[str, Any]:
         "outcome": one.outcome,
         "contact": contact.pk if contact else None,
         "why": str(one.why or ""),
-        "candidates": [_candidate(known) for known in one.candidates],
+        "candidates": [{"id": known.key, "name": known.name} for known in one.candidates],
     }
-
-
-def _candidate(known: Known) -> dict[str, str]:
-    return {"id": known.key, "name": known.name}

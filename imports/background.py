@@ -1,4 +1,4 @@
-"""What the queue runs: each takes ids and may run twice."""
+"""Tasks of the queue: each takes ids and may run twice."""
 
 import time
 

@@ -170,8 +170,8 @@ def messages_of(import_: Import) -> Q:
 
 @atomic()
 def take_back(change: Change) -> None:
-    """What the undo of an import takes back besides its contacts: the messages, with the memories
-    that rest on them alone, and those whom only these told of."""
+    """Undoes an import beyond its contacts: deletes the messages, the memories that rest on them alone,
+    and the people whom only these mention."""
     import_ = Import.objects.of(change.end_user_id).filter(change=change.pk).first()
     if import_ is None:
         return

@@ -1,4 +1,4 @@
-"""What was taken in from a file, and how far that is."""
+"""Imports of files, and how far they are."""
 
 import uuid
 from typing import Self

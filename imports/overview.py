@@ -1,5 +1,5 @@
-"""What a file holds, before anything of it is taken in: who wrote how much, when, at what cost;
-and a guess, never more, who of them is the owner."""
+"""Looks through a chat before anything is imported: who wrote how much, when, at what cost;
+and guesses, never more, who is the owner."""
 
 import math
 import re
@@ -71,7 +71,7 @@ class Overview:
         return bool(self.speakers) and not self.stated
 
     def calls(self, batch: int) -> int:
-        """How many times a model is asked, at so many messages a time."""
+        """The number of calls of a model, at so many messages a call."""
         return math.ceil(self.messages / batch)
 
     def model_tokens(self, batch: int) -> int:
@@ -99,17 +99,17 @@ class Overview:
             for speaker in self.speakers.values()
             if speaker.key != me
             and any(letter.isalpha() for letter in speaker.name)
-            and (speaker.messages >= LEAST_LINES or self._alone(speaker, me))
+            and (
+                speaker.messages >= LEAST_LINES
+                # They wrote in a chat of two.
+                or any(self.groups[chat] <= {speaker.key, me} for chat in speaker.chats)
+            )
         ]
 
     def left_out(self, me: str) -> int:
-        """How many messages are of speakers who become nobody when ``me`` is the user."""
+        """The number of messages of speakers who become no contact when ``me`` is the user."""
         counted = {me, *(one.key for one in self.people(me))}
         return sum(one.messages for one in self.speakers.values() if one.key not in counted)
-
-    def _alone(self, speaker: Speaker, me: str) -> bool:
-        """Whether they wrote in a chat of two."""
-        return any(self.groups[chat] <= {speaker.key, me} for chat in speaker.chats)
 
 
 def turns(

@@ -45,7 +45,7 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Its bytes from the beginning. Raises NotReadable where they are too many or damaged."""
+        """Opens it as bytes. Raises NotReadable where they are too many or damaged."""
         try:
             if not self.member:
                 with self.path.open("rb") as stream:
@@ -62,7 +62,7 @@ class Source:
 
     @contextmanager
     def text(self) -> Iterator[TextIO]:
-        """Its text without a byte order mark, U+FFFD for what is none. Raises NotReadable."""
+        """Opens it as text without a byte order mark, with U+FFFD for broken characters. Raises NotReadable."""
         with self.open() as stream:
             encoding = _encoding(self.head())
             yield io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")

@@ -1,4 +1,4 @@
-"""What the parsers of files hand on: frozen, typed, free of Django."""
+"""Types that the parsers of files return: frozen, and free of Django."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

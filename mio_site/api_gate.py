@@ -6,7 +6,7 @@ needs none of them. In an ASGI server each middleware of a page costs a hop into
 
 import asyncio
 import io
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
@@ -21,6 +21,7 @@ from django.core.signals import request_started
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
 from django.utils.module_loading import import_string
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 PREFIX = "/api/v1/"
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -31,17 +32,12 @@ _REQUESTS = ThreadPoolExecutor(12, "api")
 # Apart, so that a probe never waits behind requests.
 _PROBES = ThreadPoolExecutor(2, "probe")
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
 
 class Gate:
     """An ASGI application that answers the API and the probes, and hands all else on: pages, addresses
     that are none, and views that are coroutines, which hold no thread while they wait."""
 
-    def __init__(self, rest: App) -> None:
+    def __init__(self, rest: ASGIApp) -> None:
         self._rest = rest
         self._handler = ApiHandler()
 

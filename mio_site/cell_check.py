@@ -29,7 +29,7 @@ WHERE relnamespace = current_schema()::regnamespace AND seqtypid = 'bigint'::reg
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong in a cell, of an end user where it is of one; ``mended`` when it no longer is."""
+    """A problem of a cell, or of an end user in it; ``mended`` when it was fixed."""
 
     cell: str
     user_pk: int | None
@@ -98,7 +98,7 @@ def _users(cell: str, *, fix: bool) -> Iterator[Problem]:
 
 
 def _strays(cell: str, *, fix: bool) -> Iterator[Problem]:
-    """Rows of users who are not in this cell: a move that was broken off has left them."""
+    """Rows of users who are not in this cell; an interrupted move has left them."""
     for table in row_security.user_tables():
         if table == "accounts_enduser":
             continue

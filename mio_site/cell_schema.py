@@ -70,7 +70,7 @@ def add_schema(cell: str, schema: str) -> None:
 
 
 def number_ids(cell: str, number: int) -> None:
-    """Has the ids that a cell gives be of its own range: what moves between cells keeps them."""
+    """Makes a cell give ids of its own range, so that users keep their ids when they move."""
     first, own = number << cells.COUNTED_BITS, connections[cell]
     with scope.all_users_of_session(own), own.cursor() as cursor:
         cursor.execute(_BEHIND, {"first": first})
@@ -79,7 +79,7 @@ def number_ids(cell: str, number: int) -> None:
 
 
 def identity(cell: str) -> tuple[object, ...]:
-    """What two names of one and the same cell have in common."""
+    """Equal for two names of one and the same cell."""
     with connections[cell].cursor() as cursor:
         cursor.execute(
             "SELECT pg_postmaster_start_time(), current_database(), "

@@ -17,8 +17,8 @@ NEEDED = "use NAME=postgres://USER:PASSWORD@HOST/DATABASE, several with commas b
 
 
 def read_cells(value: str) -> dict[str, dict[str, Any]]:
-    """Of each cell in ``value`` how it is reached, by name. ``?schema=`` of an address is the schema
-    that holds the cell. Raises ImproperlyConfigured."""
+    """The connection settings of each cell in ``value``, by name. ``?schema=`` of an address is the
+    schema that holds the cell. Raises ImproperlyConfigured."""
     databases: dict[str, dict[str, Any]] = {}
     for part in filter(None, _NEXT.split(value.strip().strip(","))):
         name, _, address = (one.strip() for one in part.partition("="))

@@ -19,7 +19,7 @@ GRACE = 3  # seconds for requests under way when the web process is asked to end
 
 
 def end_with_parent(request: signal.Signals, parent: int) -> None:
-    """Has the kernel send ``request`` to this process when ``parent`` ends."""
+    """Asks the kernel to send ``request`` to this process when ``parent`` ends."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(request))
     if os.getppid() != parent:  # it ended before we asked
         os.kill(os.getpid(), request)

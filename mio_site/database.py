@@ -1,4 +1,4 @@
-"""Which PostgreSQL this process uses, the one in DATABASE_URL or Mio's own, and its schema."""
+"""Starts the embedded PostgreSQL, unless DATABASE_URL names another one, and migrates the database."""
 
 from django.conf import settings
 from django.core.management import call_command

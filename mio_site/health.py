@@ -1,4 +1,4 @@
-"""What monitors ask: is it alive, is it ready; ``metrics`` tells how it is doing."""
+"""The probes for monitors: whether the process is alive and ready."""
 
 from django.db import Error
 from django.db.backends.base.base import BaseDatabaseWrapper

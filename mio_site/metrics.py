@@ -1,9 +1,10 @@
 """Metrics for Prometheus: counts of the database at the moment of asking, and the contexts of this
 process."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import Error, connections
@@ -61,7 +62,7 @@ def _labelled(
     name: str,
     text: str,
     labels: list[str],
-    values: Mapping[tuple[str, ...], float],
+    values: Mapping[Any, float],
     kind: type[GaugeMetricFamily] | type[CounterMetricFamily] = GaugeMetricFamily,
 ) -> Metric:
     """A metric with a sample for each key of ``values``: the values of its labels."""
@@ -131,7 +132,7 @@ def _open_work() -> Metric:
 
 
 def _backup() -> Metric:
-    """Of the last backup that was made with this MIO_HOME; no sample before there was one."""
+    """The age of the last backup made with this MIO_HOME; no sample before the first."""
     last = settings.MIO_HOME / LAST
     ages = {(): timezone.now().timestamp() - last.stat().st_mtime} if last.exists() else {}
     return _labelled("mio_backup_age_seconds", "Seconds since the last backup.", [], ages)
@@ -139,7 +140,7 @@ def _backup() -> Metric:
 
 def _model_calls() -> Iterable[Metric]:
     calls: dict[tuple[str, ...], float] = {}
-    tokens: Counter[tuple[str, ...]] = Counter()
+    tokens: dict[tuple[str, ...], float] = defaultdict(float)
     seconds: dict[tuple[str, ...], float] = defaultdict(float)
     for (provider, purpose, outcome), sums in tallies.total(tallies.MODEL_CALLS).items():
         calls[provider, purpose, outcome], tokens_in, tokens_out, latency_ms = sums

@@ -43,7 +43,7 @@ class Unready(Exception):
 
 @contextmanager
 def own_connection() -> Iterator[BaseDatabaseWrapper]:
-    """One to the database that is in no pool."""
+    """A connection to the database that belongs to no pool."""
     own = connection.copy()
     own.settings_dict["OPTIONS"].pop("pool", None)
     try:
@@ -63,7 +63,7 @@ def _migrations(own: BaseDatabaseWrapper) -> None:
 
 
 def _worker(own: BaseDatabaseWrapper) -> None:
-    """By what should have been done, while this process was there to see."""
+    """Judges the worker by overdue work, but not by work from before this process started."""
     here = (timezone.now() - _started).total_seconds()
     still = still_seconds(own)
     if min(still, here) > settings.MIO_QUEUE_STUCK_S:
@@ -89,7 +89,7 @@ def _model(own: BaseDatabaseWrapper) -> None:
 
 
 def _cells(_own: BaseDatabaseWrapper) -> None:
-    """Those beside the first, which holds what they share; ``database`` is about that."""
+    """The cells beside the first one, which ``database`` is about."""
     away = [cell for cell in cells.names()[1:] if cells.is_away(cell)]
     if away:
         raise Unready("cell_away", f"These cells do not answer: {', '.join(away)}.")

@@ -155,6 +155,6 @@ def bring_back_database() -> None:
 
 
 def say(line: str) -> None:
-    """One line for the person at the terminal."""
+    """Prints a line for the person at the terminal."""
     sys.stderr.write(f"mio: {line}\n")
     sys.stderr.flush()

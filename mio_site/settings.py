@@ -23,13 +23,8 @@ MIO_HOME = Path(env.str("MIO_HOME", default="") or ".mio")
 if not MIO_HOME.is_absolute():
     MIO_HOME = BASE_DIR / MIO_HOME
 
-
-def _secret_key() -> str:
-    """The key in SECRET_KEY, or one generated once into MIO_HOME."""
-    return env.str("SECRET_KEY", default="") or kept_secret(MIO_HOME / "secret_key", 50)
-
-
-SECRET_KEY = _secret_key()
+# Unless it is set, it is generated once into MIO_HOME.
+SECRET_KEY = env.str("SECRET_KEY", default="") or kept_secret(MIO_HOME / "secret_key", 50)
 # Keys of before: what they signed and encrypted is still read.
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]

@@ -1,4 +1,4 @@
-"""For how long the queue has stood still: tasks are due, and no worker takes any."""
+"""Detects a queue that stands still: tasks are due, and no worker takes any."""
 
 from datetime import timedelta
 

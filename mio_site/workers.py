@@ -11,8 +11,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from multiprocessing import get_context
 from multiprocessing.sharedctypes import RawValue
 from types import SimpleNamespace
@@ -44,6 +44,15 @@ RESTART_DELAY = 0.5  # seconds before a process that ended is started again
 STANDS_STILL = 75  # exit code of the process that sees it: EX_TEMPFAIL of sysexits.h
 
 _fork = get_context("fork")
+
+
+@contextmanager
+def _logged(problem: str) -> Iterator[None]:
+    """Logs an error of the database that ends the block, and goes on behind it."""
+    try:
+        yield
+    except Error:
+        log.exception(problem)
 
 
 class Pulse:
@@ -95,16 +104,14 @@ class Tasks:
         return "STOP"
 
     def _taken(self) -> list[tuple[int, str]]:
-        try:
+        with _logged("the queue can't be read"):
             return self._broker.dequeue() or []
-        except Error:
-            log.exception("the queue can't be read")
-            time.sleep(Conf.POLL)
-            return []
+        time.sleep(Conf.POLL)
+        return []
 
 
 class Results:
-    """Where ``django_q.worker`` puts a task that has ended."""
+    """The result queue of ``django_q.worker``."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
@@ -116,23 +123,19 @@ class Results:
             ended: queue.SimpleQueue[dict[str, Any] | str] = queue.SimpleQueue()
             ended.put(dict(task))
             ended.put("STOP")
-            try:
+            with _logged(f"the end of task {task['id']} can't be stored"):
                 monitor(ended, self._broker)
                 return
-            except Error:
-                log.exception("the end of task %s can't be stored", task["id"])
-                time.sleep(1)
+            time.sleep(1)
 
 
 def _broker(stop: Stop, pulse: Pulse) -> Broker:
     """The queue, once its database answers. Ends the process where the end is asked for first."""
     while not stop.requested:
         pulse.allow(settings.MIO_QUEUE_STUCK_S)
-        try:
+        with _logged("the queue can't be read"):
             return get_broker()
-        except Error:
-            log.exception("the queue can't be read")
-            time.sleep(Conf.POLL)
+        time.sleep(Conf.POLL)
     sys.exit(0)
 
 
@@ -150,10 +153,8 @@ def keep_schedules(stop: Stop, pulse: Pulse) -> None:
         pulse.allow(settings.MIO_QUEUE_STUCK_S)
         if time.monotonic() >= next_at:
             next_at = time.monotonic() + SCHEDULES_EVERY
-            try:
+            with _logged("the schedules can't be read"):
                 scheduler(broker)
-            except Error:
-                log.exception("the schedules can't be read")
         with_us = time.monotonic() - began
         if min(with_us, _still()) > settings.MIO_QUEUE_STUCK_S:
             sys.exit(STANDS_STILL)
@@ -162,12 +163,10 @@ def keep_schedules(stop: Stop, pulse: Pulse) -> None:
 
 def _still() -> float:
     database = connections[Conf.ORM]
-    try:
+    with _logged("the queue can't be read"):
         database.close_if_unusable_or_obsolete()
         return still_seconds(database)
-    except Error:
-        log.exception("the queue can't be read")
-        return 0.0
+    return 0.0
 
 
 class Member:

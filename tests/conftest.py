@@ -3,6 +3,7 @@
 import gc
 import os
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,11 @@ def pytest_configure() -> None:
     ClientHandler.__call__ = scope.undeclared()(ClientHandler.__call__)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Its length for a text of many: ids travel between processes with every report."""
+    return f"{len(val)} long" if isinstance(val, str | bytes) and len(val) > 200 else None
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     # To import what is deselected afterwards would be a fifth of the time of collecting.
     left_out = config.option.markexpr == "not system" and collection_path in SYSTEM_FOLDERS
@@ -69,6 +75,15 @@ def _texts_are_embedded_once() -> None:
     from tests.embedding import embed_once
 
     embed_once()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_are_read_once() -> None:
+    """Each HTTP client reads all certificates of the machine: a fifth of the time of tests that
+    speak to a model server on loopback, which has none."""
+    import httpcore2
+
+    httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
 
 
 @pytest.fixture(scope="session")

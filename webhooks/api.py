@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from accounts import cells
 from accounts.api import AppView, documented
-from accounts.errors import ApiError
-from accounts.fields import Flag, Strict, Text
-from accounts.paging import Page, PageQuery, many, of_cells, page
+from accounts.errors import ApiError, first_or_404, unknown
+from accounts.fields import Flag, RowSerializer, Strict, Text
+from accounts.paging import PageQuery, listed, of_cells, page, page_of
 from accounts.scope import all_users
 from webhooks import endpoints
 from webhooks.event_types import TYPES
@@ -40,7 +40,9 @@ class EndpointEdit(EndpointForm):
     enabled = Flag(required=False, help_text="false: what waits is failed, nothing more is noted.")
 
 
-class EndpointSerializer(serializers.ModelSerializer):
+class EndpointSerializer(RowSerializer):
+    """A webhook: where events are sent."""
+
     types = serializers.ListField(child=serializers.CharField())
     enabled = serializers.SerializerMethodField()
     disabled_because = serializers.CharField(help_text="asked, failing, gone, or empty.")
@@ -59,15 +61,8 @@ class EndpointSerializer(serializers.ModelSerializer):
 class EndpointWithSecret(EndpointSerializer):
     secret = serializers.SerializerMethodField(help_text="Shown this once: whsec_…")
 
-    class Meta(EndpointSerializer.Meta):
-        fields: ClassVar = [*EndpointSerializer.Meta.fields, "secret"]
-
     def get_secret(self, _endpoint: Endpoint) -> str:
         return self.context["secret"]
-
-
-class EndpointPage(Page):
-    results = EndpointSerializer(many=True)
 
 
 class DeliverySerializer(serializers.ModelSerializer):
@@ -86,10 +81,6 @@ class DeliverySerializer(serializers.ModelSerializer):
         ]  # fmt: skip
 
 
-class DeliveryPage(Page):
-    results = DeliverySerializer(many=True)
-
-
 class _EndpointView(AppView):
     """About one endpoint of the app. Its deliveries are of several end users, in all cells."""
 
@@ -103,10 +94,8 @@ class _EndpointView(AppView):
 
     @cached_property
     def endpoint(self) -> Endpoint:
-        endpoint = Endpoint.objects.filter(app=self.app, pk=self.kwargs["webhook_id"]).first()
-        if endpoint is None:
-            raise ApiError(404, "unknown_webhook", "This app has no such webhook.")
-        return endpoint
+        rows = Endpoint.objects.filter(app=self.app, pk=self.kwargs["webhook_id"])
+        return first_or_404(rows, "unknown_webhook")
 
     @property
     def enabled_endpoint(self) -> Endpoint:
@@ -118,14 +107,14 @@ class _EndpointView(AppView):
 
 class Webhooks(_EndpointView):
     @documented(
-        responses={200: EndpointPage},
+        responses={200: page_of(EndpointSerializer)},
         parameters=[PageQuery],
         operation_id="webhooks_list",
         summary="The webhooks of the app, the latest made first",
     )
     def get(self, request: Request) -> Response:
-        rows = Endpoint.objects.filter(app=self.app)
-        return page(request, rows, "created_at", self.query(PageQuery), many(EndpointSerializer))
+        rows, query = Endpoint.objects.filter(app=self.app), self.query(PageQuery)
+        return page(request, rows, "created_at", query, listed(EndpointSerializer))
 
     @documented(
         request=EndpointForm,
@@ -211,14 +200,14 @@ class Deliveries(_EndpointView):
     of_deliveries = True
 
     @documented(
-        responses={200: DeliveryPage},
+        responses={200: page_of(DeliverySerializer)},
         parameters=[PageQuery],
         operation_id="webhooks_deliveries_list",
         summary="What was or is to be sent, the latest first",
     )
     def get(self, request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
-        rows = Delivery.objects.filter(endpoint=self.endpoint)
-        return page(request, rows, "created_at", self.query(PageQuery), many(DeliverySerializer))
+        rows, query = Delivery.objects.filter(endpoint=self.endpoint), self.query(PageQuery)
+        return page(request, rows, "created_at", query, listed(DeliverySerializer))
 
 
 class Resend(_EndpointView):
@@ -231,14 +220,14 @@ class Resend(_EndpointView):
     )
     def post(self, _request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:  # noqa: ARG002
         rows = Delivery.objects.filter(endpoint=self.endpoint, pk=delivery_id)
-        delivery = next(iter(of_cells(rows, list)), None)
-        if delivery is None:
-            raise ApiError(404, "unknown_delivery", "This webhook has no such delivery.")
+        found = next(iter(of_cells(rows, list)), None)
+        if found is None:
+            raise unknown("unknown_delivery")
         _ = self.enabled_endpoint
-        with cells.entered(delivery._state.db or cells.SHARED):
-            endpoints.resend(delivery)
-            delivery.refresh_from_db()
-        return Response(DeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
+        with cells.entered(found._state.db or cells.SHARED):
+            endpoints.resend(found)
+            found.refresh_from_db()
+        return Response(DeliverySerializer(found).data, status=status.HTTP_202_ACCEPTED)
 
 
 def _with_secret(endpoint: Endpoint, secret: str) -> dict[str, Any]:

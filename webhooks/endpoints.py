@@ -1,4 +1,4 @@
-"""What apps and operators do with webhooks: make, change, rotate, stop, try, and send again."""
+"""The verbs on webhooks: create, edit, rotate, stop, enable, test, and resend."""
 
 import uuid
 from collections.abc import Collection

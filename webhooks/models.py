@@ -1,4 +1,4 @@
-"""Where an app wants to be told of what happens, and what it was or is to be told."""
+"""Endpoints of apps that get events, and the deliveries of events to them."""
 
 import uuid
 from typing import Self
@@ -16,7 +16,7 @@ MAX_URL = 500
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
     def enabled(self) -> Self:
-        """Those that are sent to."""
+        """The endpoints that get events."""
         return self.filter(disabled_at=None, app__archived_at=None)
 
 
@@ -69,7 +69,7 @@ class Endpoint(InEveryCell):
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def due(self) -> Self:
-        """What is to be sent now, of endpoints that can take it."""
+        """The deliveries that are due, of endpoints that can take them."""
         now = timezone.now()
         able = Endpoint.objects.enabled().filter(Q(quiet_until=None) | Q(quiet_until__lte=now))
         return self.filter(state=Delivery.State.PENDING, next_at__lte=now, endpoint__in=able)

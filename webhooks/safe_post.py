@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import httpcore2
 from django.conf import settings
@@ -91,7 +91,8 @@ def post(url: str, headers: Mapping[str, str], body: bytes, timeout: float = TIM
         check_url(url)
     except Refused as error:
         raise Unsent("address") from error
-    fixed = {"Host": _host(urlsplit(url)), "Content-Length": str(len(body))}
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    fixed = {"Host": host, "Content-Length": str(len(body))}
     sent: list[tuple[bytes | str, bytes | str]] = [*fixed.items(), *headers.items()]
     seconds = dict.fromkeys(("connect", "read", "write", "pool"), timeout)
     backend = _Checked(time.monotonic() + timeout)
@@ -123,10 +124,6 @@ def _read_some(reply: httpcore2.Response) -> None:
                 return
     except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError):
         return
-
-
-def _host(parts: SplitResult) -> str:
-    return parts.netloc.rpartition("@")[2]
 
 
 @cache

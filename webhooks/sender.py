@@ -45,7 +45,7 @@ CHUNK = 1000
 
 
 def enqueue(endpoint_id: UUID) -> None:
-    """Has a worker send what is due of an endpoint."""
+    """Queues the sending of the due deliveries of an endpoint."""
     put("webhooks.sender.send_due", str(endpoint_id), name=_name(endpoint_id))
 
 
@@ -67,7 +67,7 @@ def sweep() -> dict[str, int]:
 
 
 def _fail_those_of_disabled() -> None:
-    """What waits in this cell for an endpoint that was disabled in another one."""
+    """Fails the pending deliveries in this cell to an endpoint that was disabled in another one."""
     waiting = Delivery.objects.filter(state=Delivery.State.PENDING)
     waiting = waiting.exclude(endpoint__disabled_at=None)
     waiting.update(state=Delivery.State.FAILED, error="disabled")
@@ -141,7 +141,7 @@ def _signatures(delivery: Delivery, body: bytes) -> dict[str, str]:
 
 
 def wanted_pause(retry_after: str) -> timedelta:
-    """How long an endpoint asks to be left alone: seconds or a date, an hour at most."""
+    """The pause that an endpoint asks for, in seconds or by a date; an hour at most."""
     seconds = QUIET
     if retry_after.isascii() and retry_after.isdecimal():
         seconds = float(retry_after[:6])

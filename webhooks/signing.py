@@ -16,7 +16,7 @@ def new_secret() -> str:
 
 
 def headers(keys: Sequence[str], message_id: str, at: datetime, body: bytes) -> dict[str, str]:
-    """What proves a message to who holds one of the secrets; a signature for each of them."""
+    """The headers that prove a message to the holder of a secret, with a signature for each secret."""
     stamp = str(int(at.timestamp()))
     signed = f"{message_id}.{stamp}.".encode() + body
     return {

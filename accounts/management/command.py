@@ -1,4 +1,4 @@
-"""What our commands share: finding whom they are about, progress on stderr, JSON at the end."""
+"""The base of our commands: the user and app they are about, progress on stderr, JSON at the end."""
 
 import json
 import sys
@@ -52,7 +52,7 @@ class MioCommand(BaseCommand):
             return None
 
     def _cell_of(self, app: str, external_id: str) -> str:
-        """Where the end user is, or will be. Raises CommandError while they are moved."""
+        """The cell of an end user, or the one for a new user. Raises CommandError during a move."""
         owner = App.objects.filter(name=app).first()
         placed = placement.find(owner.pk, external_id) if owner is not None else None
         if placed is not None and placed.moving_to:

@@ -29,7 +29,7 @@ GENDERS = {"F": "female", "M": "male"}
 
 
 class NotAnAddressBook(CodedError):
-    """What was given can't be read; the reason says where and why."""
+    """The file can't be read; the reason says where and why."""
 
     reason: Reason
 

@@ -1,5 +1,5 @@
-"""Which known person each entry of an address book means, worked out before anything is written:
-new, known with something to add, known as it is, or to be chosen by somebody.
+"""Matches the entries of an address book with known people, before anything is written: each is
+new, known with something to add, known as it is, or left for somebody to choose.
 
 The contacts are read once, whatever the number of entries. Entries that are new are known to
 those after them in the file.
@@ -29,7 +29,7 @@ _YEAR = re.compile(r"\d{4}")
 
 
 class UnknownChoice(CodedError):
-    """What was chosen for an entry can't be; ``number`` is the entry's."""
+    """The choice for an entry is impossible; ``number`` is the entry's."""
 
     def __init__(self, code: str, number: int, **params: object) -> None:
         super().__init__(Reason(code, number=number, **params))
@@ -131,13 +131,13 @@ class Circle:
         return self._meant(entry)
 
     def find(self, name: str) -> list[Known]:
-        """Those who bear this name, or else this alias."""
+        """The people with this name, else with this alias."""
         key = names.name_key(name)
         return self._named.get(key) or self._also_called.get(key, []) if key else []
 
     def _meant(self, entry: Entry) -> Matched:
-        """By name or alias, unless what both state speaks against it; else by birthday, phone or
-        email together with a name that is like it."""
+        """Matches by name or alias, unless birthdays differ; else by birthday, phone or email together
+        with a similar name."""
         named = self.find(entry.name)
         fitting = [one for one in named if not _differs(one, entry)]
         if len(fitting) > 1 or entry.namesake:
@@ -236,8 +236,8 @@ def _name_keys(name: str, aliases: Sequence[str]) -> set[str]:
 
 
 def _narrowed(fitting: Sequence[Known], entry: Entry) -> list[Known]:
-    """Who of several of one name it is: who shares what few do, who has the number of the entry,
-    or of whom it says nothing new; all of them where nothing tells."""
+    """Narrows several people of one name: to the one who shares a telling value, has the namesake number
+    of the entry, or lacks nothing of it; all of them where nothing tells them apart."""
     telling = [one for one in fitting if _shared(one, entry)]
     if len(telling) == 1:
         return telling
@@ -265,7 +265,7 @@ def _contained(ours: Sequence[str], known: Known) -> bool:
 
 
 def _shared(known: Known, entry: Entry) -> list[str]:
-    """What few people share and both state."""
+    """The telling attributes (birthday, phone, email) on which both agree."""
     return [key for key in _TELLING if _agree(known, entry, key)]
 
 
@@ -288,8 +288,8 @@ def _differs(known: Known, entry: Entry) -> bool:
 
 
 def _missing(known: Known, entry: Entry) -> dict[str, Any]:
-    """What an entry says that isn't known yet. What is known of a person has come later than
-    an address book, so a single value stays."""
+    """The values of an entry that are not known of the person yet. A known single value stays: it is
+    newer than an address book."""
     values: dict[str, Any] = {}
     book = Contact(name_key=names.name_key(known.name), aliases=list(known.aliases))
     room = max(0, MAX_ALIASES - len(known.aliases))

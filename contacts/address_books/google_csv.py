@@ -76,7 +76,7 @@ def _first_line(text: str) -> str:
 
 
 def _delimiter(line: str) -> str:
-    """What stands between cells: a spreadsheet that saves UTF-16 writes tabs."""
+    """The delimiter of a table: a spreadsheet that saves UTF-16 writes tabs."""
     return "\t" if line.count("\t") > line.count(",") else ","
 
 
@@ -138,12 +138,8 @@ def _rows(text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, str]]]:
         elif any(cell.strip() for cell in cells[len(header) :]):
             skipped.add(Reason("book_row_too_long", number=number - 1))
         else:
-            row = {name: _shown(cell) for name, cell in zip(header, cells, strict=False)}
-            yield number - 1, row
-
-
-def _shown(cell: str) -> str:
-    return _QUOTED.sub("", CONTROLS.sub("", cell).strip())
+            texts = [_QUOTED.sub("", CONTROLS.sub("", cell).strip()) for cell in cells]
+            yield number - 1, dict(zip(header, texts, strict=False))
 
 
 def _entry(number: int, row: Row) -> Entry:
@@ -156,10 +152,11 @@ def _entry(number: int, row: Row) -> Entry:
     if not (first or last) and name.casefold() == _one(row, "Organization Name").casefold():
         name = ""  # a company
     namesake = next(iter(own.get("namesake", ())), "")
+    gender = next(iter(own.get("gender", ())), "") or _one(row, "Gender")
     return Entry(
         number, name, tuple(aliases), _attributes(row, own),
         next(iter(own.get("relationship", ())), ""),
-        _gender(next(iter(own.get("gender", ())), "") or _one(row, "Gender")),
+        entries.GENDERS.get(gender[:1].upper(), ""),
         tuple(_related(row)), tuple(_notes(row)),
         min(int(namesake[:4]), 1000) if namesake.isdecimal() else 0,
     )  # fmt: skip
@@ -190,7 +187,7 @@ def _numbered(row: Row, kind: str) -> Iterator[dict[str, str]]:
 
 
 def _label(columns: Mapping[str, str]) -> str:
-    """What a value is called, without the star of a preferred one."""
+    """The label of a value, without the star of a preferred one."""
     return clean(columns.get("Label", "")).lstrip("* ")
 
 
@@ -236,10 +233,6 @@ def _address(field: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     whole = " ".join(_several(field.get("Formatted", "").replace("\n", " ")))
     yield "address", entries.address(**parts) or whole
     yield "location", parts["locality"]
-
-
-def _gender(value: str) -> str:
-    return entries.GENDERS.get(value[:1].upper(), "")
 
 
 def _related(row: Row) -> Iterator[Related]:

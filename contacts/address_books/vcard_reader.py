@@ -151,7 +151,8 @@ def _cards(text: str, skipped: Skipped) -> Iterator[_Card]:
         line = _line(logical)
         mark = (line.name, line.value.strip().upper()) if line else ("", "")
         if mark == ("BEGIN", "VCARD"):
-            if card is not None and depth == 1 and not _has_agent(card):
+            is_agent = card is not None and card.lines and card.lines[-1].name == "AGENT"
+            if card is not None and depth == 1 and not is_agent:
                 skipped.add(Reason("book_no_end", number=count))
                 yield card
                 depth = 0
@@ -171,11 +172,6 @@ def _cards(text: str, skipped: Skipped) -> Iterator[_Card]:
     if card is not None:
         skipped.add(Reason("book_no_end", number=count))
         yield card
-
-
-def _has_agent(card: _Card) -> bool:
-    """Whether the card of somebody's agent may follow."""
-    return bool(card.lines) and card.lines[-1].name == "AGENT"
 
 
 def _added(card: _Card, line: ContentLine | None, logical: str) -> bool:
@@ -306,8 +302,9 @@ def _names(card: _Card) -> list[str]:
         if line.name in _NICKNAMES
         for part in _split(line.value, ",")
     ]
-    android = [value for kind, value, _ in _of_android(card) if kind == "nickname"]
-    named = [*formatted, *built, *nick, *android]
+    android = [_android(line) for line in card.lines if line.name == "X-ANDROID-CUSTOM"]
+    android_nick = [value for kind, value, _ in android if kind == "nickname"]
+    named = [*formatted, *built, *nick, *android_nick]
     return entries.once([name for name in named if _is_name(name)])
 
 
@@ -317,12 +314,8 @@ def _is_name(name: str) -> bool:
     return any(map(str.isalpha, name)) and not is_address
 
 
-def _of_android(card: _Card) -> list[tuple[str, str, str]]:
-    return [_android(line) for line in card.lines if line.name == "X-ANDROID-CUSTOM"]
-
-
 def _android(line: ContentLine) -> tuple[str, str, str]:
-    """What Android has no property for: the kind, the value, and the number of its type."""
+    """The kind, the value and the type of an X-ANDROID-CUSTOM line."""
     parts = [clean(_text(part)) for part in _split(line.value, ";")] + [""] * 4
     kind, value, number, label = parts[:4]
     return kind.rpartition("/")[2], value, label if number == "0" else number

@@ -65,10 +65,13 @@ def with_kinds(rows: Iterable[Memory]) -> list[tuple[Memory, list[tuple[str, str
 def words_of(end_user: EndUser, memory_ids: Collection[UUID]) -> dict[str, list[Message]]:
     """The user's own messages that each of these memories rests on, by its id. Two statements."""
     ids = list(dict.fromkeys(memory_ids))[:MOST_SOURCES]
-    rests = dict(memories(end_user).filter(pk__in=ids).values_list("pk", "source_message_ids"))
-    said = Message.objects.of(end_user).by_user().kept()
-    found = said.in_bulk({pk for sources in rests.values() for pk in sources})
-    return {str(pk): [found[m] for m in sources if m in found] for pk, sources in rests.items()}
+    source_ids = dict(memories(end_user).filter(pk__in=ids).values_list("pk", "source_message_ids"))
+    own_messages = Message.objects.of(end_user).by_user().kept()
+    messages = own_messages.in_bulk({pk for sources in source_ids.values() for pk in sources})
+    return {
+        str(pk): [messages[m] for m in sources if m in messages]
+        for pk, sources in source_ids.items()
+    }
 
 
 def sources(values: Iterable[Any]) -> list[UUID]:
@@ -80,8 +83,8 @@ def alike(person: Contact) -> list[tuple[Suggestion, Contact]]:
     """Who may be the same person, the likeliest first."""
     pairs = Suggestion.objects.of(person.end_user_id).with_people().listed()
     waiting = pairs.filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
-    mine = waiting.filter(Q(first=person.pk) | Q(second=person.pk)).order_by("-confidence")
-    return [(one, one.second if one.first_id == person.pk else one.first) for one in mine]
+    of_person = waiting.filter(Q(first=person.pk) | Q(second=person.pk)).order_by("-confidence")
+    return [(one, one.second if one.first_id == person.pk else one.first) for one in of_person]
 
 
 def own_changes(end_user: EndUser) -> Any:

@@ -1,19 +1,17 @@
-"""The pages that the end user looks at: people and me, a person, what was changed and forgotten."""
+"""The pages that the end user looks at: people and own card, a person, what was changed and
+forgotten."""
 
-import json
 from typing import Any
 from uuid import UUID
 
-from django.core.serializers.json import DjangoJSONEncoder
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from accounts.models import EndUser
-from contacts import store
-from contacts.models import Contact
 from dashboard import access, pager
 from dashboard.me import known, visits
 from dashboard.queries import contact as queries
 from dashboard.queries import users
+from dashboard.views.users import as_file
 from dashboard.words import language_of
 from memories import portability
 from memories.api.own_page import Visit
@@ -25,22 +23,17 @@ FEW = 10  # memories of nobody on the first page
 
 
 @visits.page
-def home(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """The people, the user's own card, and what is known of nobody in particular."""
-    return home_page(request, visit)
-
-
-def home_page(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
+def home(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
+    """The people, the user's own card, and the latest memories that are about nobody."""
     user = visit.end_user
     q = request.GET.get("q", "").replace("\0", "").strip()[:MOST_TYPED]
-    people = pager.page_of(request, known.people(user, q), ["-last_mentioned_at", "id"])
     memories = list(known.of_nobody(user).order_by("-said_at", "id")[: FEW + 1])
     card = users.own_keys(user)
-    stated = known.sources(value["sources"] for one in card for value in one.values)
+    stated = known.sources(value["sources"] for _key, _label, values in card for value in values)
     context = {
         "here": "home",
         "q": q,
-        "people": people,
+        "people": pager.page_of(request, known.people(user, q), ["-last_mentioned_at", "id"]),
         "told": known.with_kinds(memories[:FEW]),
         "more": len(memories) > FEW,
         "card": card,
@@ -54,26 +47,21 @@ def home_page(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
 
 @visits.page
 def told(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """All that is known of nobody in particular."""
+    """All memories that are about nobody."""
     memories = pager.page_of(request, known.of_nobody(visit.end_user), ["-said_at", "id"])
-    return visits.show(
-        request,
-        "told",
-        visit,
-        told=known.with_kinds(memories.rows),
-        next=memories.next,
-        words=known.words_of(visit.end_user, [one.pk for one in memories.rows]),
-    )
+    context = {
+        "told": known.with_kinds(memories.rows),
+        "next": memories.next,
+        "words": known.words_of(visit.end_user, [one.pk for one in memories.rows]),
+    }
+    return visits.show(request, "told", visit, **context)
 
 
 @visits.page
-def person(request: HttpRequest, visit: Visit, contact: UUID) -> HttpResponse:
+def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> HttpResponse:
     """One person; the address of a merged one shows the survivor."""
-    return person_page(request, visit, standing(visit.end_user, contact))
-
-
-def person_page(request: HttpRequest, visit: Visit, one: Contact, **more: Any) -> HttpResponse:
     user = visit.end_user
+    one = access.standing(user, contact)
     attributes = queries.attributes_of(one, language_of())
     memories = pager.page_of(request, known.about(one), ["-said_at", "id"])
     stated = known.sources(value.sources for each in attributes for value in each.values)
@@ -93,22 +81,9 @@ def person_page(request: HttpRequest, visit: Visit, one: Contact, **more: Any) -
     return visits.show(request, "person", visit, **context)
 
 
-def standing(end_user: EndUser, pk: UUID) -> Contact:
-    """A contact of this end user, for a merged one the survivor. Raises Http404."""
-    found = store.survivor(end_user, pk)
-    if found is None:
-        raise Http404
-    found.end_user = end_user
-    return found
-
-
 @visits.page
-def changes(request: HttpRequest, visit: Visit) -> HttpResponse:
+def changes(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
     """What the user changed here, and what waits to be erased."""
-    return changes_page(request, visit)
-
-
-def changes_page(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
     user = visit.end_user
     waiting = Erasure.objects.of(user).filter(state=Erasure.State.PENDING)
     context = {
@@ -133,15 +108,10 @@ def export(_request: HttpRequest, visit: Visit) -> HttpResponse:
     """What is stored of the user, as a file that ``import_user`` reads: without what operators noted
     and who they are, and without what others wrote in the user's chats."""
     document = portability.export_user(visit.end_user)
-    theirs = [m["id"] for m in document["messages"] if m["speaker"] is not None]
     for message in document["messages"]:
-        if message["id"] in theirs:
+        if message["speaker"] is not None:
             message |= {"content": "", "speaker": None, "metadata": {}}
     for contact in document["contacts"]:
         contact["note"] = ""
     document |= {"changes": [], "gateway_turns": []}
-    return HttpResponse(
-        json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=1),
-        content_type="application/json",
-        headers={"Content-Disposition": 'attachment; filename="my-memory.json"'},
-    )
+    return as_file(document, "my-memory")

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -47,14 +48,11 @@ def _id(sent: QueryDict, name: str) -> UUID:
 
 
 def _person(end_user: EndUser, sent: QueryDict, name: str = "person") -> Contact:
-    return pages.standing(end_user, _id(sent, name))
+    return access.standing(end_user, _id(sent, name))
 
 
 def _memory(end_user: EndUser, sent: QueryDict) -> Memory:
-    found = known.memories(end_user).filter(pk=_id(sent, "memory")).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(known.memories(end_user), pk=_id(sent, "memory"))
 
 
 def name(end_user: EndUser, sent: QueryDict) -> Change | None:
@@ -71,9 +69,9 @@ def fact(end_user: EndUser, sent: QueryDict) -> Change | None:
     person, key = _person(end_user, sent), sent.get("key", "")
     if key not in ATTRIBUTES and key not in person.attributes:
         raise Http404
-    held = [str(entry["value"]) for entry in person.attributes.get(key, ())]
-    values = _replaced(held, sent, single=is_single(key))
-    if values == held:
+    before = [str(entry["value"]) for entry in person.attributes.get(key, ())]
+    values = _replaced(before, sent, single=is_single(key))
+    if values == before:
         return None
     return edit_contact(end_user, person.pk, {"attributes": {key: values}}, actor=USER)[1]
 
@@ -87,30 +85,27 @@ def personality(end_user: EndUser, sent: QueryDict) -> Change | None:
 def own(end_user: EndUser, sent: QueryDict) -> Change | None:
     """The same as ``fact`` of the user's own card."""
     key = sent.get("key", "")
-    held = [str(one["value"]) for one in own_card.of(end_user).get(key, ())]
-    values = _replaced(held, sent, single=is_single(key))
+    before = [str(one["value"]) for one in own_card.of(end_user).get(key, ())]
+    values = _replaced(before, sent, single=is_single(key))
     return edit_own_card(end_user, {key: values}, actor=USER)
 
 
-def _replaced(held: list[str], sent: QueryDict, *, single: bool) -> list[str]:
+def _replaced(values: list[str], sent: QueryDict, *, single: bool) -> list[str]:
     """The values with what the form says; an old one that is gone meanwhile stays gone."""
     old, new = _text(sent, "old"), "" if "remove" in sent else _text(sent, "new")
     if single and new:
         return [new]
-    kept = [new if _same(one, old) else one for one in held] if old else [*held, new]
-    return list(dict.fromkeys(filter(None, kept)))
-
-
-def _same(one: str, other: str) -> bool:
-    return one.strip()[:MAX_VALUE] == other
+    if old:
+        after = [new if one.strip()[:MAX_VALUE] == old else one for one in values]
+    else:
+        after = [*values, new]
+    return list(dict.fromkeys(filter(None, after)))
 
 
 def right(end_user: EndUser, sent: QueryDict) -> Change | None:
     """Says which of several values is the right one."""
-    person, key = _person(end_user, sent), sent.get("key", "")
-    return merge_contacts.resolve_attribute(
-        end_user, person.pk, key, sent.get("value", ""), actor=USER
-    )[1]
+    pk, key, value = _person(end_user, sent).pk, sent.get("key", ""), sent.get("value", "")
+    return merge_contacts.resolve_attribute(end_user, pk, key, value, actor=USER)[1]
 
 
 def same(end_user: EndUser, sent: QueryDict) -> Change | None:
@@ -168,9 +163,7 @@ def _kind(sent: QueryDict) -> str:
 
 def erase(end_user: EndUser, sent: QueryDict) -> Change | None:
     """Erases for good, now, what waits to be erased."""
-    erasure = Erasure.objects.of(end_user).filter(pk=_id(sent, "erasure")).first()
-    if erasure is None:
-        raise Http404
+    erasure = get_object_or_404(Erasure.objects.of(end_user), pk=_id(sent, "erasure"))
     due.erase(erasure.pk, done_by=USER)
     return None
 
@@ -179,10 +172,8 @@ def undo(end_user: EndUser, sent: QueryDict) -> Change | None:
     """Takes back one of the user's own changes, or what they asked in a chat to forget."""
     pk = _id(sent, "change")
     asked = Erasure.objects.of(end_user).filter(change=pk).exists()
-    rows = Change.objects.of(end_user).filter(pk=pk)
-    change = (rows if asked else rows.filter(actor=USER)).first()
-    if change is None:
-        raise Http404
+    rows = Change.objects.of(end_user)
+    change = get_object_or_404(rows if asked else rows.filter(actor=USER), pk=pk)
     undo_change(change, actor=USER)
     return None
 
@@ -219,9 +210,10 @@ def act(request: HttpRequest, visit: Visit, verb: str) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, visit: Visit, verb: str, problem: str) -> HttpResponse:
-    told = {"problem": _("Nothing was changed: %(why)s") % {"why": problem}, "status": 409}
+    """The page that the form was on, with what stands in the way."""
+    refusal = {"problem": _("Nothing was changed: %(why)s") % {"why": problem}, "status": 409}
     if verb in _ON_CHANGES:
-        return pages.changes_page(request, visit, **told)
+        return pages.changes.render(request, visit, **refusal)
     if "person" in request.POST:
-        return pages.person_page(request, visit, _person(visit.end_user, request.POST), **told)
-    return pages.home_page(request, visit, **told)
+        return pages.person.render(request, visit, _id(request.POST, "person"), **refusal)
+    return pages.home.render(request, visit, **refusal)

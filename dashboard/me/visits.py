@@ -20,9 +20,11 @@ View = Callable[..., HttpResponse]
 USER = "user"  # the actor of what is done here
 
 
-def page(view: View) -> View:
-    """A page to look at: GET."""
-    return _visited(view, ["GET", "HEAD"])
+def page(view: View) -> Any:
+    """A page to look at: GET. Its ``render`` is the view itself, for an action that shows it."""
+    visited: Any = _visited(view, ["GET", "HEAD"])
+    visited.render = view
+    return visited
 
 
 def action(view: View) -> View:
@@ -70,7 +72,8 @@ def _answer(view: View, request: HttpRequest, visit: Visit, named: Any) -> HttpR
 
 
 def _sealed(reply: HttpResponse, origin: str) -> HttpResponse:
-    """The answer as nobody keeps, indexes, learns the address of, or embeds it but ``origin``."""
+    """The answer with headers by which nobody caches, indexes or learns the address of it, and only
+    ``origin`` may embed it."""
     patch_cache_control(reply, private=True, no_store=True)
     reply["Referrer-Policy"] = "no-referrer"
     reply["X-Robots-Tag"] = "noindex, nofollow"

@@ -1,7 +1,6 @@
 """Who did what: changes over many end users, filtered by who, what, to whom and when."""
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
@@ -10,12 +9,12 @@ from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from accounts import cells
 from accounts.models import App, Change, EndUser
 from accounts.paging import of_cells
 from contacts.models import Contact
-from dashboard.queries import changes, everywhere
-from dashboard.words import APP, OPERATOR, USER
+from dashboard.queries import everywhere
+from dashboard.queries.changes import BY
+from dashboard.words import USER
 
 ORDER = ("-created_at", "id")
 MOST_NAMES = 200  # operators to choose from
@@ -23,10 +22,10 @@ OPERATORS, APPS, USERS, JOBS = "operators", "apps", "users", "jobs"
 
 #: Which actors each group of the filter has.
 GROUPS = {
-    OPERATORS: Q(actor__startswith=OPERATOR),
-    APPS: Q(actor__startswith=APP),
+    OPERATORS: BY["operators"],
+    APPS: BY["apps"],
     USERS: Q(actor=USER),
-    JOBS: ~Q(actor__startswith=OPERATOR) & ~Q(actor__startswith=APP) & ~Q(actor=USER),
+    JOBS: BY["machines"] & ~Q(actor=USER),
 }
 
 
@@ -43,8 +42,8 @@ class Wanted:
     until: date | None = None
 
 
-def found(users: QuerySet[EndUser], wanted: Wanted) -> QuerySet[Change]:
-    """The changes of these end users that are wanted, without what they changed."""
+def matching(users: QuerySet[EndUser], wanted: Wanted) -> QuerySet[Change]:
+    """The changes of these end users that the filter lets through, without what they changed."""
     if wanted.whose:
         users = users.filter(external_id__icontains=wanted.whose)
     rows = Change.objects.filter(end_user__in=users.order_by().values("pk")).defer("rows")
@@ -75,18 +74,6 @@ def _ids_of(users: QuerySet[EndUser], name: str) -> list[str]:
 
 def _midnight(day: date) -> datetime:
     return timezone.make_aware(datetime.combine(day, time.min))
-
-
-def about(rows: Sequence[Change], language: str) -> dict[UUID, changes.About]:
-    """What each of these changes was about; three statements for each cell."""
-    of_cell: dict[str, list[Change]] = defaultdict(list)
-    for row in rows:
-        of_cell[row._state.db or cells.SHARED].append(row)
-    told: dict[UUID, changes.About] = {}
-    for cell, its in of_cell.items():
-        with cells.entered(cell):
-            told |= changes.about_all(its, language, {row.end_user_id for row in its})
-    return told
 
 
 def operators(apps: Collection[App], *, limited: bool) -> list[str]:

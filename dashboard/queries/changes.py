@@ -1,6 +1,7 @@
 """What a change was about, and what it made of what."""
 
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,8 +9,10 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from accounts import cells
 from accounts.models import Change, EndUser
 from contacts.models import Contact
+from dashboard import words
 from dashboard.words import APP, OPERATOR
 from memories.history import changed
 from memories.models import Memory
@@ -47,18 +50,24 @@ class About:
     edits: tuple[Edit, ...]
 
 
-def about(end_user: EndUser, changes: Sequence[Change], language: str) -> dict[UUID, About]:
-    """What each of these changes of an end user was about. Three statements."""
-    return about_all(changes, language, [end_user.pk])
+def about(changes: Sequence[Change], language: str) -> dict[UUID, About]:
+    """What each of these changes was about, by its id. Three statements for each cell that they
+    are in."""
+    of_cell: dict[str, list[Change]] = defaultdict(list)
+    for change in changes:
+        of_cell[change._state.db or cells.SHARED].append(change)
+    by_id: dict[UUID, About] = {}
+    for cell, rows in of_cell.items():
+        with cells.entered(cell):
+            by_id |= _about(rows, language)
+    return by_id
 
 
-def about_all(
-    changes: Sequence[Change], language: str, owners: Collection[int]
-) -> dict[UUID, About]:
-    """What each of these changes of the end users with the ids ``owners`` was about. Three
-    statements."""
-    told = [change for change in changes if change.verb not in UNTOLD]
-    named = {subject for change in told for subject in change.subjects[: 2 * MOST_NAMED]}
+def _about(changes: Sequence[Change], language: str) -> dict[UUID, About]:
+    """The same of changes in the current cell."""
+    owners = {change.end_user_id for change in changes}
+    shown = [change for change in changes if change.verb not in UNTOLD]
+    named = {subject for change in shown for subject in change.subjects[: 2 * MOST_NAMED]}
     contacts = Contact.objects.filter(end_user__in=owners, pk__in=named)
     people = {str(one.pk): one for one in contacts.light()}
     memories = {
@@ -67,22 +76,21 @@ def about_all(
         .exclude(status=Memory.Status.ARCHIVED)
         .defer("tokens", "metadata", "facts")
     }
-    small = Change.objects.filter(
-        end_user__in=owners, pk__in=[change.pk for change in told if change.verb in TOLD]
-    )
-    rows = dict(small.values_list("pk", "rows"))
-    found = {}
-    for change in told:
-        held = [people[subject] for subject in change.subjects if subject in people]
-        said = [memories[subject] for subject in change.subjects if subject in memories]
-        shown = len(held[:MOST_NAMED]) + len(said[:MOST_NAMED])
-        found[change.pk] = About(
-            tuple(held[:MOST_NAMED]),
-            tuple(said[:MOST_NAMED]),
-            len(change.subjects) - shown if len(change.subjects) > 2 * MOST_NAMED else 0,
+    small = [change.pk for change in shown if change.verb in TOLD]
+    rows = dict(Change.objects.filter(end_user__in=owners, pk__in=small).values_list("pk", "rows"))
+    by_id = {}
+    for change in shown:
+        subjects = change.subjects
+        contacts_shown = [people[one] for one in subjects if one in people][:MOST_NAMED]
+        memories_shown = [memories[one] for one in subjects if one in memories][:MOST_NAMED]
+        more = len(subjects) - len(contacts_shown) - len(memories_shown)
+        by_id[change.pk] = About(
+            tuple(contacts_shown),
+            tuple(memories_shown),
+            more if len(subjects) > 2 * MOST_NAMED else 0,
             tuple(_edits(people | memories, rows.get(change.pk, ()), language)),
         )
-    return found
+    return by_id
 
 
 def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterable[Edit]:
@@ -91,26 +99,19 @@ def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterabl
         if row["id"] not in shown or not before or not after:
             continue
         if row["model"] == "memories.memory" and "content" in before:
-            yield Edit(_("What it says"), (before["content"],), (after["content"],))
+            yield Edit(words.field("content"), (before["content"],), (after["content"],))
         elif row["model"] == "contacts.contact":
             yield from _of_person(before, after, language)
 
 
 def _of_person(before: dict[str, Any], after: dict[str, Any], language: str) -> Iterable[Edit]:
-    fields = {
-        "name": _("Name"),
-        "relationship": _("Relationship"),
-        "gender": _("Gender"),
-        "personality": _("Personality"),
-        "note": _("Note"),
-    }
-    shown = {"female": _("Female"), "male": _("Male")}
-    for field, name in fields.items():
+    genders = {"female": _("Female"), "male": _("Male")}
+    for field in ("name", "relationship", "gender", "personality", "note"):
         if field in before:
-            old, new = (shown.get(side[field], side[field]) for side in (before, after))
-            yield Edit(name, (old,) if old else (), (new,) if new else ())
+            old, new = (genders.get(side[field], side[field]) for side in (before, after))
+            yield Edit(words.field(field), (old,) if old else (), (new,) if new else ())
     if "aliases" in before:
-        yield _apart(_("Also called"), before["aliases"], after["aliases"])
+        yield _apart(words.field("aliases"), before["aliases"], after["aliases"])
     if "references" in before:
         phrases = ([entry["text"] for entry in side["references"]] for side in (before, after))
         yield _apart(_("May be called"), *phrases)
@@ -123,7 +124,7 @@ def _of_person(before: dict[str, Any], after: dict[str, Any], language: str) -> 
 
 
 def _values(attributes: dict[str, Any]) -> dict[str, list[str]]:
-    return {key: [str(entry["value"]) for entry in held] for key, held in attributes.items()}
+    return {key: [str(one["value"]) for one in values] for key, values in attributes.items()}
 
 
 def _apart(name: str, before: Sequence[str], after: Sequence[str]) -> Edit:
@@ -134,27 +135,20 @@ def _apart(name: str, before: Sequence[str], after: Sequence[str]) -> Edit:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class InLife:
-    """What held one after the other, the earliest first, each with its label; of the end user
-    where there is no ``person``."""
-
-    person: Contact | None
-    steps: tuple[tuple[str, changed.Step], ...]
+Steps = list[tuple[str, changed.Step]]  # each with the label of its key, the earliest first
 
 
-def in_lives(end_user: EndUser, language: str) -> list[InLife]:
-    """What changed in the lives of an end user and of the people who are known, the latest
-    first. Two statements."""
-    found = changed.changed(end_user)[:MOST_LIVES]
-    people = (
-        end_user.contacts.standing().light().in_bulk({one.person for one in found if one.person})
-    )
+def in_lives(end_user: EndUser, language: str) -> list[tuple[Contact | None, Steps]]:
+    """What changed in the lives of the people who are known, and of the end user (None): values
+    that held one after the other. The latest first. Two statements."""
+    matters = changed.changed(end_user)[:MOST_LIVES]
+    ids = {one.person for one in matters if one.person}
+    people = end_user.contacts.standing().light().in_bulk(ids)
     return [
-        InLife(
+        (
             people.get(one.person) if one.person else None,
-            tuple((label(step.key, language), step) for step in one.steps),
+            [(label(step.key, language), step) for step in one.steps],
         )
-        for one in found
+        for one in matters
         if one.person is None or one.person in people
     ]

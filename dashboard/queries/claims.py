@@ -17,12 +17,12 @@ def of(rows: Sequence[Any]) -> dict[Any, Claim]:
     """Who is on each of these rows of a queue, by their primary keys. One statement."""
     stored: list[Any] = [row for row in rows if isinstance(row, Model)]
     names = {Claim.name_of(row): row.pk for row in stored}
-    held = Claim.objects.filter(
+    claims = Claim.objects.filter(
         end_user__in={row.end_user_id for row in stored},
         what__in=names,
         at__gt=timezone.now() - HELD_FOR,
     )
-    return {names[claim.what]: claim for claim in held}
+    return {names[claim.what]: claim for claim in claims}
 
 
 def take(end_user: EndUser, what: str, operator: str) -> Claim:

@@ -1,6 +1,7 @@
-"""One person: what is known, what says so, what it was before."""
+"""One person: what is known, its sources, and what was known before."""
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,8 +24,8 @@ from understanding.text import normalise
 MOST_CHANGES = 200  # read for the history of values
 MOST_SUBJECTS = 500  # memories of a person whose changes are shown with the person's
 MOST_SOURCES = 50  # shown at once
-# The attributes before and after a change, who made it, why and when.
-Touch = tuple[dict[str, Any], dict[str, Any], str, str, datetime]
+# A change with the attributes of a person before and after it.
+Touch = tuple[Change, dict[str, Any], dict[str, Any]]
 NAMED = ("name", "alias")  # how somebody is found who is called so
 MOST_SORTED = 2000  # rows that are put in order by columns which no index of a person has
 
@@ -41,22 +42,13 @@ class Former:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """Who stated a value, when, and why."""
-
-    actor: str
-    at: datetime
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Value:
-    """A value that an attribute has. No sources: a person stated it."""
+    """A value that an attribute has. No sources: a person ``stated`` it, by that change."""
 
     value: str
     since: datetime | None
-    sources: tuple[UUID, ...]
-    stated: Stated | None
+    sources: list[UUID]
+    stated: Change | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +64,17 @@ class Attribute:
 
 def attributes_of(contact: Contact, language: str) -> list[Attribute]:
     """What is known of a person in the order of the card, then what is no longer so."""
-    touched = list(_touched(contact))
-    former, stated = _former(contact, touched), _stated(touched)
-    keys = dict.fromkeys([*contact.attributes, *former])
+    touched = _touched(contact)
+    former = _former(contact, touched)
+    stated: dict[tuple[str, str], Change] = {}
+    for change, before, after in touched:
+        for added in _difference(after, before):
+            stated.setdefault(added, change)
     order = {key: place for place, key in enumerate(ATTRIBUTES)}
+    keys = sorted(
+        {*contact.attributes, *former},
+        key=lambda key: (key not in contact.attributes, order.get(key, 99), key),
+    )
     return [
         Attribute(
             key=key,
@@ -87,44 +86,38 @@ def attributes_of(contact: Contact, language: str) -> list[Attribute]:
             former=tuple(former.get(key, ())),
             conflict=key in contact.contradictions,
         )
-        for key in sorted(
-            keys, key=lambda key: (key not in contact.attributes, order.get(key, 99), key)
-        )
+        for key in keys
     ]
 
 
-def _value(entry: dict[str, Any], stated: Stated | None) -> Value:
+def _value(entry: dict[str, Any], stated: Change | None) -> Value:
     since = parse_datetime(entry["since"]) if entry.get("since") else None
-    sources = _uuids(entry.get("sources", ()))
+    sources = [UUID(str(pk)) for pk in entry.get("sources", ())]
     return Value(str(entry["value"]), since, sources, None if sources else stated)
 
 
-def _uuids(values: Iterable[str]) -> tuple[UUID, ...]:
-    return tuple(UUID(str(value)) for value in values)
-
-
 def _former(contact: Contact, touched: Iterable[Touch]) -> dict[str, list[Former]]:
-    """Values that are no longer held, by key, the latest first: what outdated memories told,
-    and what corrections took away. Two statements."""
-    now = {
-        (key, normalise(str(entry["value"])))
-        for key, entries in contact.attributes.items()
-        for entry in entries
-    }
-    found: dict[tuple[str, str], tuple[str, Former]] = {}
-    for key, former in [*_told(contact), *_taken_away(touched)]:
-        at = (key, normalise(former.value))
-        if at not in now:
-            found.setdefault(at, (key, former))
+    """Values that are no longer held, by key, the latest first: those of outdated memories, and
+    those that corrections took away."""
+    seen = {(key, normalise(value)) for key, value in _difference(contact.attributes, {})}
+    taken_away = (
+        (key, Former(value, change.created_at, change.why, change.actor, None))
+        for change, before, after in touched
+        for key, value in _difference(before, after)
+    )
     by_key: dict[str, list[Former]] = {}
-    for key, former in found.values():
-        by_key.setdefault(key, []).append(former)
+    for key, former in [*_outdated(contact), *taken_away]:
+        at = (key, normalise(former.value))
+        if at not in seen:
+            seen.add(at)
+            by_key.setdefault(key, []).append(former)
     for values in by_key.values():
         values.sort(key=lambda one: one.until.timestamp() if one.until else 0, reverse=True)
     return by_key
 
 
-def _told(contact: Contact) -> Iterable[tuple[str, Former]]:
+def _outdated(contact: Contact) -> Iterable[tuple[str, Former]]:
+    """The keys and values of facts about a person that ended. One statement."""
     person = str(contact.pk)
     rows = (
         Memory.objects.of(contact.end_user_id)
@@ -142,7 +135,7 @@ def _told(contact: Contact) -> Iterable[tuple[str, Former]]:
                 yield fact["key"], Former(str(fact["value"]), until, "", "", memory.pk)
 
 
-def _touched(contact: Contact) -> Iterable[Touch]:
+def _touched(contact: Contact) -> list[Touch]:
     """What changes did to the attributes of a person, the latest first. One statement."""
     row = RawSQL(
         """jsonb_path_query_first(accounts_change.rows,
@@ -154,47 +147,29 @@ def _touched(contact: Contact) -> Iterable[Touch]:
     changes = (
         Change.objects.of(contact.end_user_id)
         .filter(subjects__contains=[str(contact.pk)], undone_at=None)
+        .defer("rows")
         .annotate(row=row)
         .order_by("-created_at")
-        .values_list("row", "actor", "why", "created_at")[:MOST_CHANGES]
     )
-    for touched, actor, why, at in changes:
-        before, after = ((touched or {}).get(side) or {} for side in ("before", "after"))
-        yield before.get("attributes") or {}, after.get("attributes") or {}, actor, why, at
+
+    def attributes(change: Any, side: str) -> dict[str, Any]:
+        return ((change.row or {}).get(side) or {}).get("attributes") or {}
+
+    return [
+        (change, attributes(change, "before"), attributes(change, "after"))
+        for change in changes[:MOST_CHANGES]
+    ]
 
 
-def _taken_away(touched: Iterable[Touch]) -> Iterable[tuple[str, Former]]:
-    for before, after, actor, why, at in touched:
-        for key, value in _but(before, after):
-            yield key, Former(value, at, why, actor, None)
-
-
-def _stated(touched: Iterable[Touch]) -> dict[tuple[str, str], Stated]:
-    """By whom values were stated last, by key and value."""
-    found: dict[tuple[str, str], Stated] = {}
-    for before, after, actor, why, at in touched:
-        for added in _but(after, before):
-            found.setdefault(added, Stated(actor, at, why))
-    return found
-
-
-def _but(some: dict[str, Any], others: dict[str, Any]) -> Iterable[tuple[str, str]]:
+def _difference(some: dict[str, Any], others: dict[str, Any]) -> Iterable[tuple[str, str]]:
     """The keys and values of these attributes that are not among the others."""
     for key, entries in some.items():
-        held = {str(entry["value"]) for entry in others.get(key, ())}
-        yield from ((key, str(e["value"])) for e in entries if str(e["value"]) not in held)
+        known = {str(entry["value"]) for entry in others.get(key, ())}
+        yield from ((key, str(e["value"])) for e in entries if str(e["value"]) not in known)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A memory with the messages that it rests on."""
-
-    memory: Memory
-    messages: tuple[Message, ...]
-
-
-def sources(end_user: EndUser, memory_ids: Collection[UUID]) -> list[Source]:
-    """Memories with the words that they rest on, the latest first. Two statements."""
+def sources(end_user: EndUser, memory_ids: Collection[UUID]) -> list[tuple[Memory, list[Message]]]:
+    """Memories with the messages that they rest on, the latest first. Two statements."""
     memories = list(
         Memory.objects.of(end_user)
         .filter(pk__in=list(memory_ids)[:MOST_SOURCES])
@@ -203,15 +178,13 @@ def sources(end_user: EndUser, memory_ids: Collection[UUID]) -> list[Source]:
     )
     ids = {pk for memory in memories for pk in memory.source_message_ids}
     messages = Message.objects.of(end_user).in_bulk(ids)
-    return [
-        Source(m, tuple(messages[pk] for pk in m.source_message_ids if pk in messages))
-        for m in memories
-    ]
+    return [(m, [messages[pk] for pk in m.source_message_ids if pk in messages]) for m in memories]
 
 
-def names_of(contact: Contact) -> list[str]:
-    """What to highlight: every way that the person is called."""
-    return [contact.name, *contact.aliases]
+def head_of(contact: Contact) -> dict[str, Any]:
+    """What every page about a person shows: whose they are, and their names to highlight."""
+    names = [contact.name, *contact.aliases]
+    return {"end_user": contact.end_user, "contact": contact, "names": names}
 
 
 def memories_about(contact: Contact) -> QuerySet[Memory]:
@@ -242,11 +215,10 @@ def chosen(contact: Contact, memory_ids: Collection[UUID]) -> list[Memory]:
 
 def changes_of(contact: Contact) -> QuerySet[Change]:
     """What changed a person, those merged into them, or a memory about them."""
-    held = Contact.objects.of(contact.end_user_id)
-    merged = held.filter(merged_into=contact.pk).values_list("pk", flat=True)
-    latest = contact.links.filter(rejected=False).order_by("-pk").values_list("memory", flat=True)
-    memory_ids = latest[:MOST_SUBJECTS]
-    ids = [str(pk) for pk in (contact.pk, *merged, *memory_ids)]
+    contacts = Contact.objects.of(contact.end_user_id)
+    merged = contacts.filter(merged_into=contact.pk).values_list("pk", flat=True)
+    memories = contact.links.filter(rejected=False).order_by("-pk").values_list("memory", flat=True)
+    ids = [str(pk) for pk in (contact.pk, *merged, *memories[:MOST_SUBJECTS])]
     changes = Change.objects.of(contact.end_user_id).defer("rows")
     with connection.cursor() as cursor:
         cursor.execute(_ABOUT, [ids, contact.end_user_id, MOST_SORTED + 1])
@@ -289,12 +261,10 @@ def card_of(contact: Contact, language: str) -> Card:
 
 def tombstone(contact: Contact, merged: str) -> Contact | None:
     """The person with this id who was merged into ``contact``."""
-    try:
-        pk = UUID(merged)
-    except ValueError:
-        return None
-    rows = Contact.objects.of(contact.end_user_id).exclude(merged_into=None)
-    return rows.light().filter(pk=pk).first()
+    with suppress(ValueError):
+        rows = Contact.objects.of(contact.end_user_id).exclude(merged_into=None)
+        return rows.light().filter(pk=UUID(merged)).first()
+    return None
 
 
 def shared_aliases(contact: Contact) -> dict[str, list[Contact]]:
@@ -302,12 +272,12 @@ def shared_aliases(contact: Contact) -> dict[str, list[Contact]]:
     keys = {name_key(alias): alias for alias in contact.aliases}
     rows = ContactKey.objects.of(contact.end_user_id).filter(key__in=keys, how__in=NAMED)
     rows = rows.filter(contact__merged_into=None).exclude(contact=contact.pk)
-    found: dict[str, list[Contact]] = {}
+    by_alias: dict[str, list[Contact]] = {}
     for row in rows.select_related("contact").only("key", "contact__name").order_by("pk"):
-        others = found.setdefault(keys[row.key], [])
+        others = by_alias.setdefault(keys[row.key], [])
         if row.contact not in others:
             others.append(row.contact)
-    return found
+    return by_alias
 
 
 def namesakes(contact: Contact) -> list[Contact]:

@@ -40,10 +40,10 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
     if only == ARCHIVED:
         rows = Contact.objects.of(end_user).archived()
     if q.strip():
-        found = rows.found_by(end_user, q)
+        matches = rows.found_by(end_user, q)
         # Two conditions at once lead the planner astray: the rarer one is looked up first.
-        few = list(found.values_list("pk", flat=True)[: FEW + 1]) if group or only else []
-        rows = rows.filter(pk__in=few) if 0 < len(few) <= FEW else found
+        few = list(matches.values_list("pk", flat=True)[: FEW + 1]) if group or only else []
+        rows = rows.filter(pk__in=few) if 0 < len(few) <= FEW else matches
     if group in GROUPS:
         rows = rows.who_are(end_user, group)
     elif group == NO_GROUP:
@@ -140,10 +140,14 @@ def _distinction(person: Contact, others: Sequence[Contact]) -> str:
     role = person.relationship
     if role and role not in {other.relationship for other in others}:
         return role
-    theirs = [_values(other) for other in others]
-    mine = (value for value in _values(person) if not any(value in held for held in theirs))
+    values_of_others = [_values(other) for other in others]
+    distinct = (
+        value
+        for value in _values(person)
+        if not any(value in values for values in values_of_others)
+    )
     number = _("No. %(number)s") % {"number": person.namesake + 1}
-    return " · ".join(filter(None, [role, next(mine, number)]))
+    return " · ".join(filter(None, [role, next(distinct, number)]))
 
 
 def _values(person: Contact) -> list[str]:
@@ -183,21 +187,21 @@ def likely(end_user: EndUser, person: Contact, q: str) -> list[Likely]:
     }  # fmt: skip
     rows = people(end_user, q).exclude(pk=person.pk).order_by(*SORTS["recent"])
     if q.strip():
-        found = list(rows[:COMPARED])
+        candidates = list(rows[:COMPARED])
     else:
         keys = person.keys.exclude(how="kinship").values("key")
         alike = ContactKey.objects.of(end_user).filter(key__in=keys).exclude(contact=person.pk)
         ids = [*known, *alike.values_list("contact", flat=True).distinct()[:COMPARED]]
-        found = list(
+        candidates = list(
             {one.pk: one for one in [*rows.filter(pk__in=ids), *rows[: PICKED + 1]]}.values()
         )
-    mine = record(person.person, person.attributes, ())
+    own_record = record(person.person, person.attributes, ())
     scores = {}
-    for one in found:
-        judged = compare(mine, record(one.person, one.attributes, ()))
+    for one in candidates:
+        judged = compare(own_record, record(one.person, one.attributes, ()))
         scores[one.pk] = known.get(one.pk, judged.score if judged.verdict != "none" else None)
-    found.sort(key=lambda one: -(scores[one.pk] or 0))  # else as they stand
-    return [Likely(one, scores[one.pk]) for one in found[: PICKED + 1]]
+    candidates.sort(key=lambda one: -(scores[one.pk] or 0))  # else as they stand
+    return [Likely(one, scores[one.pk]) for one in candidates[: PICKED + 1]]
 
 
 def to_pick(end_user: EndUser, q: str, without: Sequence[UUID] = ()) -> list[Contact]:

@@ -1,7 +1,5 @@
 """What an installation still lacks until it is of use to an app."""
 
-from dataclasses import dataclass
-
 from django.conf import settings
 from django.db.models import QuerySet
 
@@ -12,30 +10,22 @@ from gateway.models import Upstream
 from memories import demo
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """``name`` is how the page tells them apart."""
-
-    name: str
-    done: bool
-
-
-def first_steps(apps: QuerySet[App], users: QuerySet[EndUser]) -> list[Step]:
-    """The first steps, and which are done by somebody of these apps other than the demo; empty when
-    all are. Five statements, each of which ends at the first row."""
+def first_steps(apps: QuerySet[App], users: QuerySet[EndUser]) -> list[tuple[str, bool]]:
+    """The first steps by name, and whether each is done by somebody of these apps other than the
+    demo; empty when all are. Five statements, each of which ends at the first row."""
     apps = apps.exclude(name=demo.APP)
-    theirs = users.exclude(app__name=demo.APP).order_by()
-    written = theirs.filter(message_seq__gt=0).exists()
-    person = Contact.objects.filter(end_user__in=theirs.values("pk")).exists()
+    real_users = users.exclude(app__name=demo.APP).order_by()
+    written = real_users.filter(message_seq__gt=0).exists()
+    person = Contact.objects.filter(end_user__in=real_users.values("pk")).exists()
     corrected = Change.objects.filter(
         end_user__in=users.order_by().values("pk"), actor__startswith=OPERATOR
     )
     steps = [
-        Step("key", ApiKey.objects.filter(app__in=apps, revoked_at=None).exists()),
-        Step("messages", written or Upstream.objects.filter(app__in=apps).exists()),
+        ("key", ApiKey.objects.filter(app__in=apps, revoked_at=None).exists()),
+        ("messages", written or Upstream.objects.filter(app__in=apps).exists()),
         # Whoever has people without a model has chosen to do without.
-        Step("model", settings.MIO_LLM == "openai" or person),
-        Step("person", person),
-        Step("correction", corrected.exists()),
+        ("model", settings.MIO_LLM == "openai" or person),
+        ("person", person),
+        ("correction", corrected.exists()),
     ]
-    return [] if all(step.done for step in steps) else steps
+    return [] if all(done for _name, done in steps) else steps

@@ -84,13 +84,14 @@ class Asked:
 
 def asked_who(users: QuerySet[EndUser], today: date) -> Asked:
     """What came of asking a model whom messages mean."""
-    start = timezone.make_aware(datetime.combine(today - timedelta(days=DAYS - 1), time.min))
-    rows = ModelCall.objects.filter(
-        end_user__in=users, purpose=pace.PURPOSE, created_at__gte=start
-    ).aggregate(
-        times=Count("pk"),
-        changed=Count("pk", Q(outcome=ModelCall.Outcome.CHANGED)),
-        late=Count("pk", Q(outcome=ModelCall.Outcome.LATE)),
+    rows = (
+        _calls(users, today)
+        .filter(purpose=pace.PURPOSE)
+        .aggregate(
+            times=Count("pk"),
+            changed=Count("pk", Q(outcome=ModelCall.Outcome.CHANGED)),
+            late=Count("pk", Q(outcome=ModelCall.Outcome.LATE)),
+        )
     )
     asks = settings.MIO_LLM == "openai" and settings.MIO_RESOLVE == "auto"
     return Asked(**rows, slow=asks and pace.is_left_alone(settings.MIO_RESOLVE_MODEL))
@@ -134,8 +135,8 @@ def health(users: QuerySet[EndUser]) -> Health:
     work: list[OpenWork] = []
     refused = 0
     for page, model in (("pipeline", Batch), ("consolidations", Consolidation)):
-        found = model.objects.filter(end_user__in=users, state__in=Work.OPEN).order_by()
-        groups = found.values("state", "error").annotate(n=Count("pk"), next=Min("retry_at"))
+        undone = model.objects.filter(end_user__in=users, state__in=Work.OPEN).order_by()
+        groups = undone.values("state", "error").annotate(n=Count("pk"), next=Min("retry_at"))
         by_state: dict[str, list[Mapping[str, Any]]] = {}
         for row in sorted(groups, key=lambda row: (Work.OPEN[::-1].index(row["state"]), -row["n"])):
             if row["state"] == Work.State.FAILED and row["error"].startswith(REFUSED):
@@ -157,25 +158,29 @@ def _demo_unread(users: QuerySet[EndUser]) -> bool:
     return users.filter(waiting, **demo.WHO).exists()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Day:
     """One day's model calls: tokens of both directions, the messages they read, failures, and US
     dollars, None where a model's price is not known."""
 
     day: date
-    calls: int
-    failures: int
-    tokens: int
-    messages: int
-    cost: float | None
+    calls: int = 0
+    failures: int = 0
+    tokens: int = 0
+    messages: int = 0
+    cost: float | None = 0.0
+
+
+def _calls(users: QuerySet[EndUser], today: date) -> QuerySet[ModelCall]:
+    """The model calls of the last DAYS days."""
+    start = timezone.make_aware(datetime.combine(_days(today)[0], time.min))
+    return ModelCall.objects.filter(end_user__in=users, created_at__gte=start)
 
 
 def by_day(users: QuerySet[EndUser], today: date) -> list[Day]:
     """The model calls of the last DAYS days, the oldest first, days without any included."""
-    since = today - timedelta(days=DAYS - 1)
-    start = timezone.make_aware(datetime.combine(since, time.min))
     rows = (
-        ModelCall.objects.filter(end_user__in=users, created_at__gte=start)
+        _calls(users, today)
         .annotate(day=TruncDate("created_at"))
         .order_by()
         .values("day", "model")
@@ -187,22 +192,16 @@ def by_day(users: QuerySet[EndUser], today: date) -> list[Day]:
             heard=Sum("messages"),
         )
     )
-    found: dict[date, list[Mapping[str, Any]]] = {}
+    days = {day: Day(day) for day in _days(today)}
     for row in rows:
-        found.setdefault(row["day"], []).append(row)
-    return [_day(day, found.get(day, [])) for day in _days(since)]
-
-
-def _day(day: date, rows: list[Mapping[str, Any]]) -> Day:
-    costs = [cost_of(row["model"], row["read"], row["written"]) for row in rows]
-    return Day(
-        day,
-        sum(row["calls"] for row in rows),
-        sum(row["failures"] for row in rows),
-        sum(row["read"] + row["written"] for row in rows),
-        sum(row["heard"] for row in rows),
-        None if None in costs else sum(cost for cost in costs if cost),
-    )
+        day = days.setdefault(row["day"], Day(row["day"]))
+        day.calls += row["calls"]
+        day.failures += row["failures"]
+        day.tokens += row["read"] + row["written"]
+        day.messages += row["heard"]
+        cost = cost_of(row["model"], row["read"], row["written"])
+        day.cost = None if day.cost is None or cost is None else day.cost + cost
+    return list(days.values())[:DAYS]
 
 
 def cost_of(model: str, tokens_in: int, tokens_out: int) -> float | None:
@@ -214,18 +213,20 @@ def cost_of(model: str, tokens_in: int, tokens_out: int) -> float | None:
     return (tokens_in * price[0] + tokens_out * price[1]) / 1_000_000
 
 
-def fallback_by_day(users: QuerySet[EndUser], today: date) -> list[tuple[date, float]]:
-    """The share of people's look-ups that needed the text fallback, in 0..1, by day."""
-    since = today - timedelta(days=DAYS - 1)
+def fallback_by_day(users: QuerySet[EndUser], today: date) -> list[float]:
+    """The share of people's look-ups that needed the text fallback, in 0..1, for each of the last
+    DAYS days, the oldest first."""
+    days = _days(today)
     rows = (
-        Retrieval.objects.filter(end_user__in=users, day__gte=since)
+        Retrieval.objects.filter(end_user__in=users, day__gte=days[0])
         .order_by()
         .values("day")
         .annotate(linked=Sum("linked"), fallback=Sum("fallback"))
     )
     shares = {row["day"]: row["fallback"] / max(row["linked"] + row["fallback"], 1) for row in rows}
-    return [(day, shares.get(day, 0.0)) for day in _days(since)]
+    return [shares.get(day, 0.0) for day in days]
 
 
-def _days(since: date) -> list[date]:
-    return [since + timedelta(days=n) for n in range(DAYS)]
+def _days(today: date) -> list[date]:
+    """The last DAYS days, the oldest first."""
+    return [today - timedelta(days=n) for n in reversed(range(DAYS))]

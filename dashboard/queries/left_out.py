@@ -55,14 +55,19 @@ def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> Near:
     hits = recall.search(
         end_user,
         SearchRequest(
-            asked["message"], limit=READ + asked["limit"], statuses=list(Memory.Status), heal=False
+            asked["message"],
+            limit=READ + asked["limit"],
+            statuses=list(Memory.Status),
+            heal=False,
         ),
         embedder=embedder(),
     )
-    found = {way.memory.pk: way.hit for way in trace.ways}
-    ids = list(dict.fromkeys([*found, *(hit.memory.pk for hit in hits)]))
+    found_hits = {way.memory.pk: way.hit for way in trace.ways}
+    ids = list(dict.fromkeys([*found_hits, *(hit.memory.pk for hit in hits)]))
     rows = with_people(Memory.objects.of(end_user)).in_bulk(ids)
-    judged = {hit.memory.pk: hit for hit in hits} | {pk: hit for pk, hit in found.items() if hit}
+    judged = {hit.memory.pk: hit for hit in hits} | {
+        pk: hit for pk, hit in found_hits.items() if hit
+    }
     why = _Why(end_user, trace, asked, [pk for pk in ids if pk in rows])
     memories = [
         why.memory(rows[pk], judged.get(pk)) for pk in ids if pk in rows and pk not in why.kept
@@ -147,31 +152,31 @@ def _people(
     """Whom the message may name and was not taken to mean, then whom most of the memories near to it
     are about."""
     injected = {contact.id for contact in trace.injection.contacts}
-    said: dict[UUID, tuple[str, bool]] = {}
+    named: dict[UUID, tuple[str, bool]] = {}
     for hit in key_index.hits(end_user, lookup.keys_in(message[: lookup.CHARACTERS])):
-        said.setdefault(UUID(hit.known["id"]), (hit.text, hit.known["archived"]))
+        named.setdefault(UUID(hit.known["id"]), (hit.text, hit.known["archived"]))
     about = Counter(link.contact_id for memory in memories.values() for link in memory.links.all())
-    ids = [pk for pk in dict.fromkeys([*said, *(pk for pk, _n in about.most_common())])
+    ids = [pk for pk in dict.fromkeys([*named, *(pk for pk, _n in about.most_common())])
            if pk not in injected][:MOST]  # fmt: skip
     rows = Contact.objects.of(end_user).standing().light().in_bulk(ids)
     meant = next((m.person for m in trace.mentions if m.how != "conversation"), None)
-    found = []
+    left_out = []
     for pk in (pk for pk in ids if pk in rows):
-        text, archived = said.get(pk, ("", rows[pk].archived_at is not None))
+        text, archived = named.get(pk, ("", rows[pk].archived_at is not None))
         if archived:
-            found.append(LeftOut(rows[pk], _("They are archived."), ARCHIVE))
+            left_out.append(LeftOut(rows[pk], _("They are archived."), ARCHIVE))
         elif text and meant:
             reason = _("“%(text)s” may mean them; %(name)s was taken to be meant.")
             names = {"text": text, "name": meant.name}
-            found.append(LeftOut(rows[pk], reason % names, WHO, instead=meant.id))
+            left_out.append(LeftOut(rows[pk], reason % names, WHO, instead=meant.id))
         elif text:
             reason = _("“%(text)s” may mean them, and that was not sure enough.")
-            found.append(LeftOut(rows[pk], reason % {"text": text}, NAMES))
+            left_out.append(LeftOut(rows[pk], reason % {"text": text}, NAMES))
         else:
             reason = ngettext(
                 "The message does not name them; %(n)d memory near to it is about them.",
                 "The message does not name them; %(n)d memories near to it are about them.",
                 about[pk],
             )
-            found.append(LeftOut(rows[pk], reason % {"n": about[pk]}, NAMES))
-    return found
+            left_out.append(LeftOut(rows[pk], reason % {"n": about[pk]}, NAMES))
+    return left_out

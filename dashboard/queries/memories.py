@@ -1,4 +1,4 @@
-"""Memories as lists and as a graph, and why each is found and how much it counts."""
+"""Memories as lists and as a graph, and how the importance of one comes about."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,10 +22,7 @@ MOST_BESIDE = 14  # more can't be taken in
 
 def with_people(rows: QuerySet) -> QuerySet:
     """Memories with whom they are about, in a fixed number of statements."""
-    links = Link.objects.filter(rejected=False).select_related("contact")
-    links = links.defer(
-        "contact__memory_ids",
-    ).order_by("pk")
+    links = Link.objects.standing().with_people().order_by("pk")
     return rows.defer("tokens").prefetch_related(Prefetch("links", links))
 
 
@@ -42,18 +39,10 @@ def latest(end_user: EndUser, status: str, kind: str, *, of_nobody: bool) -> Que
     return with_people(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A search hit with its memory as lists show it."""
-
-    hit: Hit
-    memory: Memory
-
-
-def found(end_user: EndUser, hits: Sequence[Hit]) -> list[Result]:
-    """The hits in their order, each memory with its people."""
+def results(end_user: EndUser, hits: Sequence[Hit]) -> list[tuple[Hit, Memory]]:
+    """The hits in their order, each with its memory and whom it is about."""
     rows = with_people(Memory.objects.of(end_user)).in_bulk([hit.memory.pk for hit in hits])
-    return [Result(hit, rows[hit.memory.pk]) for hit in hits if hit.memory.pk in rows]
+    return [(hit, rows[hit.memory.pk]) for hit in hits if hit.memory.pk in rows]
 
 
 def replacements(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, Memory]:
@@ -75,26 +64,17 @@ def sources(memory: Memory) -> list[Message]:
     return list(rows.order_by("seq")[:MOST_MESSAGES])
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """A memory one edge away; ``inverse`` when the edge is stated from it to this one."""
-
-    memory: Memory
-    step: graph.Step
-
-
-def beside(memory: Memory) -> list[Beside]:
-    """The memories one edge away, the strongest edge first."""
+def neighbours(memory: Memory) -> list[tuple[str, list[tuple[Memory, graph.Step]]]]:
+    """The memories one edge away with the edge, in groups by how they stand to this one, which is
+    said in words; the strongest edge first."""
     near = graph.neighbours(memory.end_user, [memory.pk], hops=1, limit=MOST_BESIDE, heal=False)
     rows = with_people(Memory.objects.of(memory.end_user_id)).in_bulk(list(near))
-    return [Beside(rows[pk], found.steps[-1]) for pk, found in near.items() if pk in rows]
-
-
-def by_kind(near: Sequence[Beside]) -> list[tuple[str, list[Beside]]]:
-    """The same in groups of one relation each, which is named; the strongest first."""
-    groups: dict[str, list[Beside]] = {}
-    for one in near:
-        groups.setdefault(stands(one.step.kind, inverse=one.step.inverse), []).append(one)
+    groups: dict[str, list[tuple[Memory, graph.Step]]] = {}
+    for pk, neighbour in near.items():
+        step = neighbour.steps[-1]
+        if pk in rows:
+            kind = stands(step.kind, inverse=step.inverse)
+            groups.setdefault(kind, []).append((rows[pk], step))
     return list(groups.items())
 
 
@@ -113,7 +93,7 @@ class Factor:
 
 def factors(memory: Memory, parts: Parts) -> list[Factor]:
     """Every component of a memory's importance."""
-    used, said = memory.access_count, memory.mention_count
+    used, mentioned = memory.access_count, memory.mention_count
     expired = parts.trailoff < 1
     return [
         Factor(_("How new it is: the lift for a new memory wears off within 60 active days"),
@@ -124,8 +104,8 @@ def factors(memory: Memory, parts: Parts) -> list[Factor]:
             % {"n": used} if used else _("Not given to any prompt yet"), parts.value),
         Factor(
             ngettext("Said again or used in a reply %(n)d time",
-                     "Said again or used in a reply %(n)d times", said)
-            % {"n": said} if said else _("Not said again, nor used in a reply"), parts.mention),
+                     "Said again or used in a reply %(n)d times", mentioned)
+            % {"n": mentioned} if mentioned else _("Not said again, nor used in a reply"), parts.mention),
         Factor(_("Other memories refer to it") if parts.hub else _("No other memory refers to it"),
                parts.hub),
         Factor(_("Names something that connects it to other memories") if parts.entity_hub

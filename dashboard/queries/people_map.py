@@ -100,11 +100,11 @@ def people_map(end_user: EndUser, chosen: int | None = None) -> PeopleMap:
     for pair in stated:
         ties[pair] = ties.get(pair, 0.0) + STATED
     groups = _groups(end_user, people, ties)
-    told = _knows(people, index, relations, ties)
+    known = _knows(people, index, relations, ties)
     most = max((contact.mention_count for contact in people), default=0)
     persons = [
         Person(contact, clean(contact.name, LABEL) or "?", _radius(contact.mention_count, most),
-               told[place])
+               known[place])
         for place, contact in enumerate(people)
     ]  # fmt: skip
     # People are in order of their mentions, the most mentioned first.
@@ -150,19 +150,19 @@ def _groups(
     the end user: family, friends, work."""
     of = _relationships(end_user, people)
     alone: dict[str, list[int]] = {}
-    found: list[tuple[str, list[int]]] = []
+    communities_by_kind: list[tuple[str, list[int]]] = []
     for members in communities(len(people), ties):
         kinds = [of.get(people[place].pk, "") for place in members]
         common = max(GROUPS, key=kinds.count)
         if len(members) == 1:
             alone.setdefault(kinds[0] or "other", []).extend(members)
         elif 2 * kinds.count(common) > len(members):
-            found.append((common, members))
+            communities_by_kind.append((common, members))
         else:
-            found.append(("", members))
+            communities_by_kind.append(("", members))
     done: list[tuple[str, list[int]]] = []
     named = set()
-    for kind, members in found:
+    for kind, members in communities_by_kind:
         if kind and kind not in named:  # the first of its kind, with those of it who stand alone
             named.add(kind)
             done.append((in_words(TITLES, kind), sorted([*members, *alone.pop(kind, [])])))
@@ -191,16 +191,16 @@ def _knows(
     ties: Ties,
 ) -> list[list[tuple[Contact, str]]]:
     """For each of the people whom they are tied to, the strongest first."""
-    said: dict[tuple[int, int], str] = {}
+    kinds: dict[tuple[int, int], str] = {}
     for subject, kind, of in relations:
-        said.setdefault((index[of], index[subject]), kind)
-    found: list[list[tuple[float, int]]] = [[] for _ in people]
+        kinds.setdefault((index[of], index[subject]), kind)
+    neighbours: list[list[tuple[float, int]]] = [[] for _ in people]
     for (one, other), weight in ties.items():
-        found[one].append((-weight, other))
-        found[other].append((-weight, one))
+        neighbours[one].append((-weight, other))
+        neighbours[other].append((-weight, one))
     return [
-        [(people[other], said.get((place, other), "")) for _weight, other in sorted(near)[:KNOWN]]
-        for place, near in enumerate(found)
+        [(people[other], kinds.get((place, other), "")) for _weight, other in sorted(near)[:KNOWN]]
+        for place, near in enumerate(neighbours)
     ]
 
 
@@ -221,7 +221,7 @@ def _drawings(
     ]
     near = [pair for pair in ties if shown.issuperset(pair)]
     strongest = sorted(near, key=lambda pair: (pair not in stated, -ties[pair], pair))
-    found = []
+    drawings = []
     titled = [(title, members) for _number, title, members in groups]
     for arrangement in arrange(titled, boxes, ties, (WIDE, NARROW)):
         # A disc stands above the middle of its box by half of the label's height.
@@ -234,8 +234,8 @@ def _drawings(
         ]
         numbers = [number for number, _title, _members in groups]
         panels = list(zip(arrangement.panels, numbers, strict=True))
-        found.append(Drawing(arrangement, panels, [*nodes.values()], lines))
-    return found
+        drawings.append(Drawing(arrangement, panels, [*nodes.values()], lines))
+    return drawings
 
 
 def _bent(one: Node, other: Node) -> str:

@@ -1,16 +1,10 @@
 """The work of the pipeline as rows to look at."""
 
-from dataclasses import dataclass
-from typing import Any
-
 from django.db.models import Q, QuerySet
 
 from accounts.models import EndUser
 from dashboard.queries.home import cost_of
 from memories.models import Batch, Consolidation, ModelCall, Work
-
-WAITING = (Work.State.PENDING, Work.State.FAILED, Work.State.QUARANTINED)
-RETRIABLE = (Work.State.FAILED, Work.State.QUARANTINED, Work.State.CANCELLED)
 
 
 def batches(users: QuerySet[EndUser], state: str) -> QuerySet[Batch]:
@@ -36,22 +30,6 @@ def calls(users: QuerySet[EndUser], kind: str, outcome: str) -> QuerySet[ModelCa
     embedding = Q(purpose="embed")
     rows = rows.filter(embedding if kind == "embed" else ~embedding)
     return rows.exclude(outcome__in=ModelCall.FINE) if outcome == "failed" else rows
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A unit of work with what may be done to it; ``seconds`` it took, None before its end."""
-
-    work: Any
-    seconds: float | None
-    may_retry: bool
-    may_cancel: bool
-
-
-def shown(work: Work) -> Shown:
-    over = bool(work.started_at and work.finished_at and work.finished_at >= work.started_at)
-    took = (work.finished_at - work.started_at).total_seconds() if over else None  # type: ignore[operator]
-    return Shown(work, took, work.state in RETRIABLE, work.state in WAITING)
 
 
 def priced(rows: list[ModelCall]) -> list[tuple[ModelCall, float | None]]:

@@ -69,12 +69,12 @@ def sessions(end_user: EndUser) -> list[Session]:
     rows = end_user.messages.order_by("-seq").values_list(
         "session_id", "role", Left("content", WIDTH), "created_at"
     )
-    found: dict[str, list[tuple[str, str, datetime]]] = {}
+    lines_by_session: dict[str, list[tuple[str, str, datetime]]] = {}
     for session, role, text, at in rows[:RECENT]:
-        found.setdefault(session, []).append((role, text, at))
+        lines_by_session.setdefault(session, []).append((role, text, at))
     return [
         Session(session, lines[0][2], tuple((r, t) for r, t, _at in lines[:LAST_LINES][::-1]))
-        for session, lines in list(found.items())[:SESSIONS]
+        for session, lines in list(lines_by_session.items())[:SESSIONS]
     ]
 
 
@@ -97,22 +97,24 @@ def examples(end_user: EndUser, known: Sequence[Session]) -> list[Example]:
         .order_by("-last_mentioned_at", "id")
         .only("name", "gender")[: EXAMPLES * 2]
     )
-    found: list[Example] = []
+    suggested: list[Example] = []
     for person in people:
-        if not found and known and person.gender:
-            said = PRONOUNS[language][person.gender]
-            mentions, _cards = lookup.who_is_meant(end_user, said, _turns_of(end_user, known[0].id))
+        if not suggested and known and person.gender:
+            question = PRONOUNS[language][person.gender]
+            mentions, _cards = lookup.who_is_meant(
+                end_user, question, _turns_of(end_user, known[0].id)
+            )
             names = {mention.person.id: mention.person.name for mention in mentions}
             if len(names) == 1:
                 shows = gettext("A pronoun: in the last conversation it means %(name)s.")
                 name = {"name": next(iter(names.values()))}
-                found.append(Example(said, known[0].id, shows % name))
+                suggested.append(Example(question, known[0].id, shows % name))
     shows = gettext("A name, in a new conversation.")
-    found += [
+    suggested += [
         Example(ABOUT[language].format(name=person.name), "", shows)
-        for person in people[: EXAMPLES - len(found)]
+        for person in people[: EXAMPLES - len(suggested)]
     ]
-    return found
+    return suggested
 
 
 def _turns_of(end_user: EndUser, session_id: str) -> lookup.Turns:
@@ -205,17 +207,17 @@ def _remembered(way: Way, memory: Memory, people: Mapping[UUID, str]) -> Remembe
 def _reasons(
     way: Way, memory: Memory, links: Sequence[Link], people: Mapping[UUID, str]
 ) -> list[str]:
-    said = []
+    reasons = []
     if way.found and way.found.names:
-        said.append(words.reason(way.found.reason))
+        reasons.append(words.reason(way.found.reason))
     elif way.found:
         name = ", ".join(people[link.contact_id] for link in links)
-        said.append(gettext("linked to %(name)s") % {"name": name})
+        reasons.append(gettext("linked to %(name)s") % {"name": name})
     if way.hit:
-        said += map(words.reason, way.hit.reasons)
+        reasons += map(words.reason, way.hit.reasons)
     if memory.kind == Memory.Kind.PROFILE:
-        said.append(gettext("a profile, distilled from others"))
-    return said
+        reasons.append(gettext("a profile, distilled from others"))
+    return reasons
 
 
 def _bars(trace: Trace) -> tuple[Bar, ...]:

@@ -35,8 +35,8 @@ def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
         .filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
         .filter(first__merged_into=None, second__merged_into=None)
         .listed()
-        .select_related("end_user__app", "first", "second")
-        .defer("first__memory_ids", "second__memory_ids")
+        .with_people()
+        .select_related("end_user__app")
         .order_by("-state", "-confidence", "pk")
     )
 
@@ -51,8 +51,9 @@ def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
     )
     return (
         Link.objects.filter(pk__in=doubtful.union(twins), contact__archived_at=None)
-        .select_related("end_user__app", "contact", "memory")
-        .defer("contact__memory_ids", "memory__tokens", "memory__embedding")
+        .with_people()
+        .select_related("end_user__app", "memory")
+        .defer("memory__tokens", "memory__embedding")
         .order_by("-pk")
     )
 
@@ -97,20 +98,20 @@ class Contradiction:
 
 def in_doubt(users: QuerySet[EndUser], most: int, language: str) -> list[Contradiction]:
     """The first of all contradictions: those within a person, then those between memories."""
-    found = [
+    doubts = [
         Contradiction(f"{person.pk}:{key}", person.end_user, [person],
                       _lettered(person.attributes[key]), key, label(key, language))
         for person in conflicts(users)[:most]
         for key in person.contradictions
     ]  # fmt: skip
-    edges = list(contradictions(users)[: max(0, most - len(found))])
+    edges = list(contradictions(users)[: max(0, most - len(doubts))])
     about = _people_of({pk for edge in edges for pk in (edge.source_id, edge.target_id)})
     for edge in edges:
         pair = sorted((edge.source, edge.target), key=lambda memory: memory.said_at)
         people = {one.pk: one for memory in pair for one in about.get(memory.pk, ())}
-        found.append(Contradiction(str(edge.pk), edge.end_user, [*people.values()],
+        doubts.append(Contradiction(str(edge.pk), edge.end_user, [*people.values()],
                                    _lettered(pair), edge=edge))  # fmt: skip
-    return found[:most]
+    return doubts[:most]
 
 
 def _lettered(values: Sequence[Any]) -> list[tuple[str, Any]]:
@@ -118,11 +119,11 @@ def _lettered(values: Sequence[Any]) -> list[tuple[str, Any]]:
 
 
 def _people_of(memories: Collection[UUID]) -> dict[UUID, list[Contact]]:
-    links = Link.objects.filter(memory__in=memories, rejected=False, contact__merged_into=None)
-    found: dict[UUID, list[Contact]] = {}
-    for link in links.select_related("contact").defer("contact__memory_ids").order_by("pk"):
-        found.setdefault(link.memory_id, []).append(link.contact)
-    return found
+    links = Link.objects.standing().filter(memory__in=memories, contact__merged_into=None)
+    people: dict[UUID, list[Contact]] = {}
+    for link in links.with_people().order_by("pk"):
+        people.setdefault(link.memory_id, []).append(link.contact)
+    return people
 
 
 def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
@@ -163,12 +164,12 @@ def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
 
 def elsewhere(waiting: Mapping[str, QuerySet]) -> list[tuple[str, int]]:
     """In which other cells that answer something of these queues waits, and how much."""
-    found = []
+    waiting_in = []
     for other in cells.reachable() if cells.several() else ():
         if other != cells.current():
             with cells.entered(other):
-                found.append((other, sum(capped(waiting).values())))
-    return [(name, count) for name, count in found if count]
+                waiting_in.append((other, sum(capped(waiting).values())))
+    return [(name, count) for name, count in waiting_in if count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,29 +227,18 @@ def beside(left: Contact, right: Contact, language: str) -> list[Row]:
     return sorted(rows, key=lambda row: (not row.conflict, not row.same))
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """``weight`` in the units of the comparison; negative speaks against."""
-
-    text: str
-    weight: float
-
-
-def evidence(suggestion: Suggestion, rows: Sequence[Row]) -> list[Evidence]:
-    """What speaks for and against a suggestion, what counts most first, then the attributes that
-    differ. The oldest suggestions hold no code but a text."""
-    differ = [
-        Evidence(f"{row.label}: {' ≠ '.join((row.left[0], row.right[0]))}", DIFFERS)
+def evidence(suggestion: Suggestion, rows: Sequence[Row]) -> list[tuple[str, float]]:
+    """What speaks for and against a suggestion, and its weight in the units of the comparison:
+    negative speaks against. What counts most first, then the attributes that differ. The oldest
+    suggestions hold no code but a text."""
+    shown = [
+        (f"{row.label}: {' ≠ '.join((row.left[0], row.right[0]))}", DIFFERS)
         for row in rows if row.conflict
     ]  # fmt: skip
-    found = [
-        Evidence(
-            words.reason(Reason(row["code"], **row["params"]) if "code" in row else row["text"]),
-            float(row["weight"]),
-        )
-        for row in suggestion.known_evidence
-    ]
-    return sorted([*found, *differ], key=lambda one: -abs(one.weight))
+    for row in suggestion.known_evidence:
+        why = Reason(row["code"], **row["params"]) if "code" in row else row["text"]
+        shown.append((words.reason(why), float(row["weight"])))
+    return sorted(shown, key=lambda one: -abs(one[1]))
 
 
 @dataclass(frozen=True, slots=True)

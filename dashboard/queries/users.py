@@ -1,9 +1,7 @@
 """End users: who there are, and what is kept of one."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -33,17 +31,17 @@ def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
     if app.isdecimal():
         users = users.filter(app=int(app))
     people = Contact.objects.filter(end_user=OuterRef("pk")).listed().order_by()
-    held = Corpus.objects.filter(end_user=OuterRef("pk"), status=Memory.Status.ACTIVE)
+    sizes = Corpus.objects.filter(end_user=OuterRef("pk"), status=Memory.Status.ACTIVE)
     return users.annotate(
         spoke=Coalesce("last_message_at", "created_at"),
         waiting=F("message_seq") - F("extracted_seq"),
         people=Subquery(people.values("end_user").annotate(n=Count("pk")).values("n")),
-        memory_count=Subquery(held.values("size")[:1]),
+        memory_count=Subquery(sizes.values("size")[:1]),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Stored:
     """How many rows of a kind an end user has, and the bytes they take (an estimate)."""
 
     what: str
@@ -51,68 +49,38 @@ class Kept:
     size: int
 
 
-def kept(end_user: EndUser) -> list[Kept]:
+def stored(end_user: EndUser) -> list[Stored]:
     """What is stored of an end user, table by table."""
-    found = []
-    for what, model in (
-        ("contacts", Contact),
-        ("memories", Memory),
-        ("messages", Message),
-        ("links", Link),
-        ("edges", Edge),
-        ("changes", Change),
-    ):
-        rows = model.objects.of(end_user).order_by()
-        count = rows.count()
-        found.append(Kept(what, count, round(count * _row_size(model, end_user)) if count else 0))
-    return found
+    tables = []
+    for model in (Contact, Memory, Message, Link, Edge, Change):
+        count = model.objects.of(end_user).order_by().count()
+        size = round(count * _row_size(model, end_user)) if count else 0
+        tables.append(Stored(str(model._meta.verbose_name_plural), count, size))
+    return tables
 
 
-@dataclass(frozen=True, slots=True)
-class OwnKey:
-    """A line of the user's own card; ``values`` as ``Contact.attributes`` has them."""
-
-    key: str
-    label: str
-    values: list[dict[str, Any]]
-
-
-def own_keys(end_user: EndUser) -> list[OwnKey]:
-    """What the user's own card tells, in the reader's language."""
+def own_keys(end_user: EndUser) -> list[tuple[str, str, list[dict[str, Any]]]]:
+    """The keys of the user's own card, each with what it is called in the reader's language and its
+    values, as ``Contact.attributes`` has them."""
     known = own_card.of(end_user).items()
-    return [OwnKey(key, label(key, language_of()), values) for key, values in known]
+    return [(key, label(key, language_of()), values) for key, values in known]
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
-    """What the erasure ``pk`` left to be decided."""
-
-    pk: UUID
-    requested_at: datetime
-    messages: list[Message]
-    contacts: list[Contact]
-
-
-def undecided(end_user: EndUser) -> list[Undecided]:
-    """What the latest erasures left to be decided."""
-    wishes = Erasure.objects.of(end_user).exclude(unsure_message_ids=[], unsure_contact_ids=[])
-    wishes = wishes.defer("words", "names")[:UNDECIDED]
-    messages = Message.objects.of(end_user).in_bulk(
-        [pk for wish in wishes for pk in wish.unsure_message_ids]
-    )
-    contacts = (
-        Contact.objects.of(end_user)
-        .light()
-        .in_bulk([pk for wish in wishes for pk in wish.unsure_contact_ids])
-    )
+def undecided(end_user: EndUser) -> list[tuple[Erasure, list[Message], list[Contact]]]:
+    """The latest erasures that left something to be decided, with the messages and people."""
+    erasures = Erasure.objects.of(end_user).exclude(unsure_message_ids=[], unsure_contact_ids=[])
+    erasures = erasures.defer("words", "names")[:UNDECIDED]
+    message_ids = [pk for erasure in erasures for pk in erasure.unsure_message_ids]
+    contact_ids = [pk for erasure in erasures for pk in erasure.unsure_contact_ids]
+    messages = Message.objects.of(end_user).in_bulk(message_ids)
+    contacts = Contact.objects.of(end_user).light().in_bulk(contact_ids)
     return [
-        Undecided(
-            wish.pk,
-            wish.requested_at,
-            [messages[pk] for pk in wish.unsure_message_ids if pk in messages],
-            [contacts[pk] for pk in wish.unsure_contact_ids if pk in contacts],
+        (
+            erasure,
+            [messages[pk] for pk in erasure.unsure_message_ids if pk in messages],
+            [contacts[pk] for pk in erasure.unsure_contact_ids if pk in contacts],
         )
-        for wish in wishes
+        for erasure in erasures
     ]
 
 

@@ -1,5 +1,6 @@
 """How the dashboard shows people, words, scores and times."""
 
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -148,9 +149,8 @@ def event_day(text: str) -> str:
     """The day, month or year of an event as the reader writes it; other words as they are."""
     if len(text) == len("2026-03") and (first := parse_date(f"{text}-01")):
         return date(first, "YEAR_MONTH_FORMAT")
-    if found := parse_date(text) if len(text) == len("2026-03-02") else None:
-        return date(found, "DATE_FORMAT")
-    return text
+    day = parse_date(text) if len(text) == len("2026-03-02") else None
+    return date(day, "DATE_FORMAT") if day else text
 
 
 @register.filter
@@ -211,36 +211,24 @@ def bond(relation: Relation, here: Contact) -> SafeString:
 def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
     """The text with these stretches (start and end in code points) highlighted."""
     at = 0
-    found = []
+    parts = []
     for start, end in sorted(spans):
         if start < at:
             continue
-        found.append((visible(text[at:start]), visible(text[start:end])))
+        parts.append((visible(text[at:start]), visible(text[start:end])))
         at = end
-    body = format_html_join("", "{}<mark>{}</mark>", found)
+    body = format_html_join("", "{}<mark>{}</mark>", parts)
     return format_html('<bdi class="said">{}{}</bdi>', body, visible(text[at:]))
 
 
 @register.simple_tag
 def finding(text: str, names: Sequence[str]) -> SafeString:
-    """The text with every occurrence of these names highlighted, whatever their case."""
-    low = text.lower()
-    spans = []
-    for name in sorted({n for n in names if n}, key=len, reverse=True):
-        start = low.find(name.lower())
-        while start >= 0 and len(low) == len(text):
-            spans.append((start, start + len(name)))
-            start = low.find(name.lower(), start + len(name))
-    return marked(text, _apart(spans))
-
-
-def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longer of two stretches that overlap."""
-    chosen: list[tuple[int, int]] = []
-    for start, end in spans:
-        if all(end <= other or start >= other_end for other, other_end in chosen):
-            chosen.append((start, end))
-    return chosen
+    """The text with every occurrence of these names highlighted, whatever their case; the longer one
+    of two that begin at one place."""
+    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    pattern = "|".join(map(re.escape, longest_first))
+    hits = re.finditer(pattern, text, re.IGNORECASE) if pattern else ()
+    return marked(text, [hit.span() for hit in hits])
 
 
 @register.simple_tag
@@ -291,15 +279,11 @@ def row_name(row: Model) -> str:
 
 
 @register.simple_tag
-def saw(row: Model, *columns: str) -> SafeString:
-    """The input by which a form tells what it saw of a row; see ``dashboard.state_tokens``."""
-    return _saw(SAW, state_tokens.token(row._meta.label_lower, row, columns))
-
-
-@register.simple_tag
-def saw_choice(row: Model, *columns: str) -> SafeString:
-    """The same of a row that is one of several to choose."""
-    return _saw(SAW_CHOICE, state_tokens.token(row._meta.label_lower, row, columns))
+def saw(row: Model, *columns: str, choice: bool = False) -> SafeString:
+    """The input by which a form tells what it saw of a row, or of one that is a ``choice`` among
+    several; see ``dashboard.state_tokens``."""
+    token = state_tokens.token(row._meta.label_lower, row, columns)
+    return _saw(SAW_CHOICE if choice else SAW, token)
 
 
 @register.simple_tag

@@ -18,6 +18,7 @@ from accounts import cells, paging
 from accounts.models import Change, EndUser
 from dashboard import access, cell_picker, pager, words
 from dashboard.queries import activity as queries
+from dashboard.queries import changes
 from dashboard.queries.activity import Wanted
 
 DAYS = 90  # shown where no day is chosen, so that a long history costs nothing
@@ -68,7 +69,7 @@ def _filter(request: HttpRequest) -> Filter:
 
 
 def _rows(request: HttpRequest, form: Filter) -> QuerySet[Change]:
-    return queries.found(access.end_users_of(request), Wanted(**form.cleaned_data))
+    return queries.matching(access.end_users_of(request), Wanted(**form.cleaned_data))
 
 
 @access.page
@@ -80,34 +81,34 @@ def activity(request: HttpRequest) -> HttpResponse:
         return render(request, "activity/list.html", context, status=422)
     with cells.everywhere():
         page = pager.page_of(request, _rows(request, form), queries.ORDER)
-    told = queries.about(page.rows, words.language_of())
-    context |= {"page": page, "about": told, "most_rows": MOST_ROWS}
+    about = changes.about(page.rows, words.language_of())
+    context |= {"page": page, "about": about, "most_rows": MOST_ROWS}
     return render(request, "activity/list.html", context)
 
 
 @access.page
 def as_csv(request: HttpRequest) -> HttpResponse:
-    """The same as a file, the latest MOST_ROWS: ids and words of Mio, nothing that was said."""
+    """The latest MOST_ROWS as a file: ids and words of Mio, nothing that was said in a chat."""
     form = _filter(request)
     if not form.is_valid():
         return render(request, "activity/list.html", {"form": form, "days": DAYS}, status=422)
     with cells.everywhere():
         rows = _rows(request, form).order_by(*queries.ORDER)
-        found = paging.first_of_cells(rows, queries.ORDER, MOST_ROWS)
+        latest = paging.first_of_cells(rows, queries.ORDER, MOST_ROWS)
     headers = {"Content-Disposition": 'attachment; filename="mio-activity.csv"'}
     answer = HttpResponse(content_type="text/csv; charset=utf-8", headers=headers)
     file = csv.writer(answer)
     file.writerow(
         ["time", "app", "end_user", "actor", "kind", "subjects", "change", "undone", "undone_by"]
     )
-    for row in found:
-        told = [
+    for row in latest:
+        values = [
             _exact(row.created_at), row.end_user.app.name, row.end_user.external_id, row.actor,
             row.verb, " ".join(row.subjects),
             resolve_url("dashboard:change", row.end_user_id, row.pk),
             _exact(row.undone_at), row.undone_by,
         ]  # fmt: skip
-        file.writerow([f"'{one}" if one.startswith(FORMULA) else one for one in told])
+        file.writerow([f"'{one}" if one.startswith(FORMULA) else one for one in values])
     return answer
 
 
@@ -120,11 +121,8 @@ def change(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpRespons
     """One change: what it was about, who made it and why, with its Undo."""
     row = get_object_or_404(Change.objects.of(end_user).defer("rows"), pk=change)
     row.end_user = end_user
-    context = {
-        "end_user": end_user,
-        "change": row,
-        "about": queries.about([row], words.language_of()),
-    }
+    about = changes.about([row], words.language_of())
+    context = {"end_user": end_user, "change": row, "about": about}
     return render(request, "activity/change.html", context)
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from accounts.cells import atomic
 from accounts.models import Change, EndUser
-from accounts.rollback import CannotUndo, LaterChanges, later_changes
+from accounts.rollback import LaterChanges, later_changes
 from dashboard import access, feedback, pager
 from dashboard.access import valid_ids
 from dashboard.queries import changes as queries
@@ -28,7 +28,7 @@ def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     if by in queries.BY:
         rows = rows.filter(queries.BY[by])
     page = pager.page_of(request, rows, ["-created_at", "id"])
-    about = queries.about(end_user, page.rows, language_of())
+    about = queries.about(page.rows, language_of())
     context = {"end_user": end_user, "page": page, "about": about, "by": by}
     return render(request, "changes.html", context)
 
@@ -36,36 +36,34 @@ def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.page
 def in_lives(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """What changed in the lives of an end user and their people, with the memories that tell it."""
-    found = queries.in_lives(end_user, language_of())
-    return render(request, "lives.html", {"end_user": end_user, "found": found})
+    context = {"end_user": end_user, "found": queries.in_lives(end_user, language_of())}
+    return render(request, "lives.html", context)
 
 
 @access.page
 def later(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The changes that one Undo is to take back, and the later ones that go with them."""
     wanted = _wanted(end_user, request.GET.getlist("change"))
-    found = {one.pk: one for change in wanted for one in later_changes(change)}
-    others = sorted(found.values(), key=lambda one: one.created_at, reverse=True)
+    later_by_id = {one.pk: one for change in wanted for one in later_changes(change)}
+    others = sorted(later_by_id.values(), key=lambda one: one.created_at, reverse=True)
     context = {
         "end_user": end_user,
         "changes": wanted,
         "later": [one for one in others if one not in wanted],
-        "about": queries.about(end_user, [*wanted, *others], language_of()),
+        "about": queries.about([*wanted, *others], language_of()),
         "next": feedback.ours(request, request.GET.get("next", "")),
     }
     return render(request, "later_changes.html", context)
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def undo(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpResponse:
     """Takes a change back."""
     row = get_object_or_404(Change.objects.of(end_user), pk=change)
     return _take_back(request, end_user, [row])
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def undo_all(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Takes back the changes that one action made, all or none; ``with_later`` also the later
     ones that touched the same rows."""
@@ -97,13 +95,10 @@ def _take_back(
         asked = {"change": [row.pk for row in rows], "next": request.POST.get("next", "")}
         address = resolve_url("dashboard:later", end_user.pk)
         return redirect(f"{address}?{urlencode(asked, doseq=True)}")
-    except CannotUndo as error:
-        feedback.refused(request, error.reason)
+    queue.enqueue("embed", end_user.pk)
+    if with_later:
+        message = ngettext("%(n)d change undone.", "%(n)d changes undone.", undone)
+        feedback.done(request, message, n=undone)
     else:
-        queue.enqueue("embed", end_user.pk)
-        feedback.done(request, _undone(undone) if with_later else _("Undone."))
+        feedback.done(request, _("Undone."))
     return feedback.back(request, "dashboard:changes", end_user.pk)
-
-
-def _undone(count: int) -> str:
-    return ngettext("%(n)d change undone.", "%(n)d changes undone.", count) % {"n": count}

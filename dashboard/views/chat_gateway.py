@@ -1,7 +1,5 @@
-"""The gateway of an app: where its chats go, with which key, whose headers are believed, and what
-clients are told."""
-
-from typing import Any
+"""The gateway of an app: its model server, its keys, whose headers are believed, and the settings
+of chat clients."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -26,26 +24,22 @@ def _app(request: HttpRequest, pk: int) -> App:
     return get_object_or_404(access.apps_of(request).filter(archived_at=None), pk=pk)
 
 
-@access.admin_page
-@access.of_all_cells
-def show(request: HttpRequest, app: int) -> HttpResponse:
-    """Where the chats of an app go."""
-    return _page(request, _app(request, app))
-
-
+@access.admin_page(all_cells=True)
 @sensitive_variables("secret")
-def _page(
-    request: HttpRequest, app: App, status: int = 200, secret: str = "", **more: object
+def show(
+    request: HttpRequest, app: int, status: int = 200, secret: str = "", **more: object
 ) -> HttpResponse:
+    """Where the chats of an app go."""
     base = request.build_absolute_uri("/").rstrip("/")
-    upstream = Upstream.objects.filter(app=app).first()
+    row = _app(request, app)
+    upstream = Upstream.objects.filter(app=row).first()
     context = {
-        "app": app,
+        "app": row,
         "upstream": upstream,
         "url": upstream.url if upstream else "",
         "placement": upstream.placement if upstream else Upstream.Placement.TAIL,
         "base": base,
-        "keys": app.keys.filter(revoked_at=None).order_by("pk"),
+        "keys": row.keys.filter(revoked_at=None).order_by("pk"),
         "clients": [(client, client.filled(base, secret or KEY)) for client in CLIENTS],
         "secret": secret,
         **more,
@@ -53,29 +47,28 @@ def _page(
     return render(request, "users/gateway.html", context, status=status)
 
 
-@access.admin_action
-@access.of_all_cells
+@access.admin_action(all_cells=True)
 @sensitive_post_parameters("key", "open_webui_secret")
 @sensitive_variables("sent", "key", "secret")
 def save(request: HttpRequest, app: int) -> HttpResponse:
     """Sets where the chats go; a secret that is left empty stays as it is."""
-    held, sent = _app(request, app), request.POST
+    row, sent = _app(request, app), request.POST
     url, placement = sent.get("url", "").strip(), sent.get("placement", "")
     key = _given(request, "key")
     secret = _given(request, "open_webui_secret")
     if placement not in Upstream.Placement.values:
         placement = ""
-    problems = _problems(Upstream.objects.filter(app=held).first(), url, key)
+    problems = _problems(Upstream.objects.filter(app=row).first(), url, key)
     if not problems:
         try:
-            upstreams.configure(held, url, key=key, open_webui_secret=secret, placement=placement)
+            upstreams.configure(row, url, key=key, open_webui_secret=secret, placement=placement)
         except upstreams.NotASecret:
             problems = {"key_problem": _("A key is one word, without blanks or other alphabets.")}
     if problems:
-        kept = {"url": url, "placement": placement or Upstream.Placement.TAIL}
-        return _page(request, held, 422, **kept, **problems)
+        typed = {"url": url, "placement": placement or Upstream.Placement.TAIL}
+        return show.render(request, app, 422, **typed, **problems)
     feedback.done(request, _("Saved. Chats go there from now on."))
-    return redirect("dashboard:gateway", held.pk)
+    return redirect("dashboard:gateway", app)
 
 
 def _given(request: HttpRequest, name: str) -> str | None:
@@ -85,86 +78,77 @@ def _given(request: HttpRequest, name: str) -> str | None:
     return request.POST.get(name, "").strip() or None
 
 
-def _problems(found: Upstream | None, url: str, key: str | None) -> dict[str, str]:
+def _problems(upstream: Upstream | None, url: str, key: str | None) -> dict[str, str]:
+    """What is wrong with an address and a key, by the name in the template."""
     try:
-        other = found is not None and upstreams.of_other_server(found, url)
-        if found is None:
+        other_server = upstream is not None and upstreams.of_other_server(upstream, url)
+        if upstream is None:
             upstreams.check(url)
     except upstreams.NotAnUpstream:
-        told = _(
+        problem = _(
             "Give an address that begins with http:// or https://, without a user, a query or a "
             "blank, and ends where /chat/completions begins."
         )
-        return {"url_problem": told}
-    if found and found.key and other and key is None:
-        told = _(
+        return {"url_problem": problem}
+    if upstream and upstream.key and other_server and key is None:
+        problem = _(
             "The key that is kept is for another server. Enter the key of this one, or have the "
             "kept one taken away."
         )
-        return {"key_problem": told}
+        return {"key_problem": problem}
     return {}
 
 
-@access.admin_action
-@access.needs_no_token
-@access.of_all_cells
+@access.admin_action(all_cells=True, token=False)
 def test(request: HttpRequest, app: int) -> HttpResponse:
     """Asks the model server for its models, and shows what it says."""
-    held = _app(request, app)
-    upstream = get_object_or_404(Upstream, app=held)
+    upstream = get_object_or_404(Upstream, app=_app(request, app))
     try:
-        found = probe.models_of(upstream)
+        models = probe.models_of(upstream)
     except probe.NotAnswered as error:
-        return _page(request, held, failure=error)
-    return _page(request, held, tested=True, models=found[:SHOWN_MODELS], count=len(found))
+        return show.render(request, app, failure=error)
+    return show.render(request, app, tested=True, models=models[:SHOWN_MODELS], count=len(models))
 
 
-@access.admin_action
-@access.of_all_cells
+@access.admin_action(all_cells=True)
 def close(request: HttpRequest, app: int) -> HttpResponse:
     """Closes the gateway of an app: its chats are refused, its secrets are gone."""
-    held = _app(request, app)
-    upstreams.remove(held)
+    upstreams.remove(_app(request, app))
     feedback.done(request, _("The gateway of this app is closed. What was remembered stays."))
-    return redirect("dashboard:gateway", held.pk)
+    return redirect("dashboard:gateway", app)
 
 
-@access.admin_action
-@access.of_all_cells
+@access.admin_action(all_cells=True)
 def trust(request: HttpRequest, key: int) -> HttpResponse:
-    """Believes the plain headers of a key's client, or no longer: the one is the undo of the
-    other."""
+    """Believes the plain headers of a key's client, or no longer: each undoes the other."""
     visible = access.apps_of(request).filter(archived_at=None)
     row = get_object_or_404(ApiKey.objects.filter(app__in=visible, revoked_at=None), pk=key)
     row.trusted = bool(request.POST.get("trusted"))
     row.save(update_fields=["trusted"])
-    told = (
-        _("Whom the client of %(key)s names in plain headers is believed.")
-        if row.trusted
-        else _("Plain headers of the client of %(key)s are no longer believed.")
-    )
-    feedback.done(request, told % {"key": str(row)})
+    message = _("Plain headers of the client of %(key)s are no longer believed.")
+    if row.trusted:
+        message = _("Whom the client of %(key)s names in plain headers is believed.")
+    feedback.done(request, message, key=row)
     return redirect("dashboard:gateway", row.app_id)
 
 
-@access.admin_action
-@access.needs_no_token
-@access.of_all_cells
+@access.admin_action(all_cells=True, token=False)
 @sensitive_variables("secret")
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
     """Makes a key for a chat client; it stands in this answer only."""
-    held, sent = _app(request, app), request.POST
+    row, sent = _app(request, app), request.POST
     user, label = sent.get("user", "").strip(), clean(sent.get("label", ""), MAX_LABEL)
-    kept: dict[str, Any] = {"kind": sent.get("kind", ""), "label": label, "user": user}
+    kind = sent.get("kind", "")
     try:
-        if kept["kind"] == "bound" and not user:
+        if kind == "bound" and not user:
             raise ApiError(400, "invalid_user", _("Say whose memory the key opens."))
         check_external_id(user)
     except ApiError as error:
-        return _page(request, held, 422, key_sent=kept, user_problem=str(error.detail))
-    bound = user if kept["kind"] == "bound" else ""
-    made, secret = ApiKey.issue(held, label[:MAX_LABEL], bound, trusted=kept["kind"] == "trusted")
-    return _page(request, held, secret=secret, made=made)
+        typed = {"kind": kind, "label": label, "user": user}
+        return show.render(request, app, 422, key_sent=typed, user_problem=str(error.detail))
+    bound = user if kind == "bound" else ""
+    made, secret = ApiKey.issue(row, label[:MAX_LABEL], bound, trusted=kind == "trusted")
+    return show.render(request, app, secret=secret, made=made)
 
 
 urls = [

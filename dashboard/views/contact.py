@@ -8,9 +8,9 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
-from contacts.models import Contact
+from contacts.models import Contact, Relation
 from dashboard import access, fragments, pager
-from dashboard.queries import changes, dates, memories, relations
+from dashboard.queries import changes, dates, memories
 from dashboard.queries import contact as queries
 from dashboard.queries.contacts import told_apart
 from dashboard.views.picking import picker
@@ -31,9 +31,7 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
     tab = request.GET.get("tab", "")
     tab = tab if tab in TABS else "card"
     context = {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
+        **queries.head_of(person),
         "rhythm": rhythms(person.end_user, [person.pk]).get(person.pk),
         "tab": tab,
         "tabs": _tabs(),
@@ -73,17 +71,13 @@ def _timeline(_request: HttpRequest, _person: Contact) -> dict[str, Any]:
 
 
 def _relations(request: HttpRequest, person: Contact) -> dict[str, Any]:
-    rows = relations.related(person)
-    return {
-        "relations": rows,
-        "graph": relations.graph_of(person, rows),
-        **picker(request, person.end_user, person.pk),
-    }
+    rows = Relation.objects.of(person.end_user_id).among([person.pk]).order_by("id")
+    return {"relations": rows, **picker(request, person.end_user, person.pk)}
 
 
 def _changes(request: HttpRequest, person: Contact) -> dict[str, Any]:
     page = pager.page_of(request, queries.changes_of(person), ["-created_at", "id"])
-    return {"page": page, "about": changes.about(person.end_user, page.rows, language_of())}
+    return {"page": page, "about": changes.about(page.rows, language_of())}
 
 
 TABS: dict[str, Callable[[HttpRequest, Contact], dict[str, Any]]] = {
@@ -99,9 +93,7 @@ TABS: dict[str, Callable[[HttpRequest, Contact], dict[str, Any]]] = {
 def sources(request: HttpRequest, person: Contact) -> HttpResponse:
     """The memories of ``?m=`` with the messages that they rest on: a fragment, or a page."""
     context = {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
+        **queries.head_of(person),
         "sources": queries.sources(person.end_user, access.valid_ids(request.GET.getlist("m"))),
     }
     template = "_sources.html" if fragments.wanted(request) else "sources.html"

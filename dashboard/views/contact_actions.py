@@ -1,7 +1,7 @@
-"""What an operator says about a person: who they are, their names, values and relations."""
+"""Corrections of a person: who they are, their names, values and relations."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, time
 from typing import Any
@@ -13,13 +13,11 @@ from django.urls import path, reverse
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 
-from accounts.models import Change, EndUser
+from accounts.models import EndUser
 from contacts import store
 from contacts.edit import (
     Dated,
-    InvalidRelation,
     NameTaken,
-    UnknownContact,
     add_relation,
     archive_contact,
     create_contact,
@@ -27,9 +25,8 @@ from contacts.edit import (
     edit_contact,
     remove_relation,
 )
-from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from dashboard import access, feedback, words
+from dashboard import access, feedback
 from dashboard.forms import PersonForm
 from dashboard.queries import contact as queries
 from memories.corrections import merge_contacts
@@ -47,40 +44,29 @@ def to_tab(request: HttpRequest, person: Contact, tab: str = "card") -> HttpResp
 
 
 def _form_page(
-    request: HttpRequest, end_user: EndUser, form: PersonForm, person: Contact | None, status: int = 200
-) -> HttpResponse:  # fmt: skip
+    request: HttpRequest, end_user: EndUser, form: PersonForm, person: Contact | None = None
+) -> HttpResponse:
     context = {"end_user": end_user, "form": form, "contact": person}
+    status = 422 if form.is_bound else 200
     return render(request, "contacts/form.html", context, status=status)
 
 
 @access.page
 def show_new(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     form = PersonForm(initial={"name": request.GET.get("name", "")[:200]})
-    return _form_page(request, end_user, form, None)
+    return _form_page(request, end_user, form)
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def create(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Adds a person."""
-    form = PersonForm(request.POST)
+    form, actor = PersonForm(request.POST), access.actor(request)
     if form.is_valid():
-        values = dict(form.cleaned_data)
-        name, why, namesake = (values.pop(field) for field in ("name", "why", "namesake"))
-        try:
-            person, change = create_contact(
-                end_user, name, actor=access.actor(request), why=why, namesake=namesake, **values
-            )
-        except NameTaken as error:
-            _name_taken(form, error)
-        except store.InvalidContact as error:
-            form.add_error(None, words.reason(error.reason))
-        else:
-            feedback.done(
-                request, _("%(name)s was added.") % {"name": feedback.apart(person.name)}, change
-            )
+        with form.refusals():
+            person, change = create_contact(end_user, actor=actor, **form.cleaned_data)
+            feedback.done(request, _("%(name)s was added."), change, name=person.name)
             return redirect("dashboard:contact", end_user.pk, person.pk)
-    return _form_page(request, end_user, form, None, 422)
+    return _form_page(request, end_user, form)
 
 
 @access.page
@@ -91,80 +77,63 @@ def show_edit(request: HttpRequest, person: Contact) -> HttpResponse:
 @access.action
 def edit(request: HttpRequest, person: Contact) -> HttpResponse:
     """Changes who a person is; an old name stays as an alias."""
-    form = PersonForm(request.POST)
+    form, actor = PersonForm(request.POST), access.actor(request)
     if form.is_valid():
-        values = form.changed_values(person)
-        if not values:
+        options = {name: form.cleaned_data[name] for name in ("why", "namesake")}
+        with form.refusals():
+            if values := form.changed_values(person):
+                change = edit_contact(person.end_user, person.pk, values, actor=actor, **options)[1]
+                feedback.done(request, _("Saved."), change)
             return redirect("dashboard:contact", person.end_user_id, person.pk)
-        try:
-            _contact, change = edit_contact(
-                person.end_user,
-                person.pk,
-                values,
-                actor=access.actor(request),
-                why=form.cleaned_data["why"],
-                namesake=form.cleaned_data["namesake"],
-            )
-        except NameTaken as error:
-            _name_taken(form, error)
-        except store.InvalidContact as error:
-            form.add_error(None, words.reason(error.reason))
-        else:
-            feedback.done(request, _("Saved."), change)
-            return redirect("dashboard:contact", person.end_user_id, person.pk)
-    return _form_page(request, person.end_user, form, person, 422)
+    return _form_page(request, person.end_user, form, person)
 
 
 @access.action
 def archive(request: HttpRequest, person: Contact) -> HttpResponse:
     """Puts a person into the archive, or brings them back."""
-    archived = bool(request.POST.get("archived"))
-    said = _("%(name)s is in the archive.") if archived else _("%(name)s is back.")
-    change = archive_contact(
-        person.end_user, person.pk, actor=access.actor(request), archived=archived
-    )
-    feedback.done(request, said % {"name": feedback.apart(person.name)}, change)
+    archived, actor = bool(request.POST.get("archived")), access.actor(request)
+    change = archive_contact(person.end_user, person.pk, actor=actor, archived=archived)
+    message = _("%(name)s is in the archive.") if archived else _("%(name)s is back.")
+    feedback.done(request, message, change, name=person.name)
     return to_tab(request, person)
-
-
-def _name_taken(form: PersonForm, error: NameTaken) -> None:
-    form.holder = error.holder  # type: ignore[attr-defined]
-    form.add_error("name", _("Someone of this name is already known."))
 
 
 @access.action
 def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
     """Adds or removes an alias, or makes one the name; the old name stays as an alias."""
     alias = " ".join(request.POST.get("alias", "").replace("\0", "").split())
-    others = [held for held in person.aliases if held != alias]
-    values: dict[str, Any] = {}
-    said = ""
-    match request.POST.get("do"):
-        case "add":
-            values = {"aliases": [*person.aliases, alias]}
-            said = _("%(alias)s is an alias now.")
-        case "remove":
-            values = {"aliases": others}
-            said = _("%(alias)s is no longer an alias.")
-        case "primary":
-            values = {"name": alias, "aliases": [*others, person.name]}
-            said = _("%(alias)s is the name now.")
+    others = [other for other in person.aliases if other != alias]
+    does: dict[str, tuple[dict[str, Any], str]] = {
+        "add": ({"aliases": [*person.aliases, alias]}, _("%(alias)s is an alias now.")),
+        "remove": ({"aliases": others}, _("%(alias)s is no longer an alias.")),
+        "primary": ({"name": alias, "aliases": [*others, person.name]},
+                    _("%(alias)s is the name now.")),
+    }  # fmt: skip
+    do = request.POST.get("do", "")
     try:
         store.clean_name(alias)
     except store.InvalidContact:
-        typed = {"alias": request.POST.get("alias", "")}
-        address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
-        return redirect(f"{address}?{urlencode(typed)}#names-title")
-    if request.POST.get("do") == "add" and alias in (person.name, *person.aliases):
+        return _typed_again(request, person, "#names-title", "alias")
+    if do == "add" and alias in (person.name, *person.aliases):
         feedback.done(request, _("This is already known."))
-    elif values:
-        _edit(request, person, values, said % {"alias": feedback.apart(alias)})
+    elif do in does:
+        values, message = does[do]
+        _edit(request, person, values, message, alias=alias)
         person.refresh_from_db(fields=["name", "aliases"])
-        shared = queries.shared_aliases(person) if request.POST.get("do") == "add" else {}
+        shared = queries.shared_aliases(person) if do == "add" else {}
         for other in shared.get(alias, ()):
-            called = {"name": feedback.apart(other.name), "alias": feedback.apart(alias)}
-            feedback.refused(request, _("%(name)s is called %(alias)s as well.") % called)
+            message = _("%(name)s is called %(alias)s as well.")
+            feedback.refused(request, message, name=other.name, alias=alias)
     return to_tab(request, person)
+
+
+def _typed_again(
+    request: HttpRequest, person: Contact, to: str, *fields: str, **more: object
+) -> HttpResponse:
+    """The person's page at the form ``to``, with what was typed in its fields."""
+    typed = more | {name: request.POST.get(name, "") for name in fields}
+    address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
+    return redirect(f"{address}?{urlencode(typed)}{to}")
 
 
 @access.action
@@ -175,23 +144,23 @@ def remove_reference(request: HttpRequest, person: Contact) -> HttpResponse:
         person.end_user, person.pk, phrase, actor=access.actor(request), why=_why(request)
     )
     if change is not None:
-        said = _("%(phrase)s no longer means %(name)s.")
-        told = {"phrase": feedback.apart(phrase), "name": feedback.apart(person.name)}
-        feedback.done(request, said % told, change)
+        message = _("%(phrase)s no longer means %(name)s.")
+        feedback.done(request, message, change, phrase=phrase, name=person.name)
     return to_tab(request, person)
 
 
-def _edit(request: HttpRequest, person: Contact, values: dict[str, Any], said: str) -> None:
+def _edit(
+    request: HttpRequest, person: Contact, values: dict[str, Any], message: str, **holes: Any
+) -> None:
+    """Changes these values of a person, and says so."""
     try:
         _contact, change = edit_contact(
             person.end_user, person.pk, values, actor=access.actor(request), why=_why(request)
         )
     except NameTaken:
         feedback.refused(request, _("Someone of this name is already known."))
-    except (UnknownContact, store.InvalidContact) as error:
-        feedback.refused(request, error.reason)
     else:
-        feedback.done(request, said, change)
+        feedback.done(request, message, change, **holes)
 
 
 def _why(request: HttpRequest) -> str:
@@ -206,32 +175,30 @@ def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
     if "remove" in request.POST:
         new = ""
     if not key or not (old or new):
-        typed = {name: request.POST.get(name, "") for name in ("key", "new")}
-        address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
-        return redirect(f"{address}?{urlencode({'problem': 1, **typed})}#add")
-    held = [str(entry["value"]) for entry in person.attributes.get(key, ())]
-    if old and old not in map(_value, held):
+        return _typed_again(request, person, "#add", "key", "new", problem=1)
+    current = [str(entry["value"]) for entry in person.attributes.get(key, ())]
+    if old and old not in map(_value, current):
         _changed_meanwhile(request, old, new)
         return to_tab(request, person)
     since = request.POST.get("since", "")
     dated = since != request.POST.get("was", "")
     stated: list[str | Dated] = [Dated(new, _since(person, since)) if dated else new] if new else []
-    before = held if old else [*held, ""]  # in the place of which the stated one stands
-    kept = _once(one for value in before for one in (stated if _value(value) == old else [value]))
-    if kept == held:
+    before = current if old else [*current, ""]  # the stated one takes the place of ""
+    after = _once(one for value in before for one in (stated if _value(value) == old else [value]))
+    if after == current:
         feedback.done(request, _("This is already known."))
     else:
-        said = _("Saved.") if new else _("Removed.")
-        _edit(request, person, {"attributes": {key: kept}}, said)
+        message = _("Saved.") if new else _("Removed.")
+        _edit(request, person, {"attributes": {key: after}}, message)
     return to_tab(request, person)
 
 
 def _changed_meanwhile(request: HttpRequest, old: str, new: str) -> None:
     """Says that the page was too old for what it sent, and what of it was not saved."""
-    told = _("“%(old)s” was changed or removed meanwhile.")
+    message = _("“%(old)s” was changed or removed meanwhile.")
     if new:
-        told = _("“%(old)s” was changed or removed meanwhile. “%(new)s” was not saved.")
-    feedback.refused(request, told % {"old": feedback.apart(old), "new": feedback.apart(new)})
+        message = _("“%(old)s” was changed or removed meanwhile. “%(new)s” was not saved.")
+    feedback.refused(request, message, old=old, new=new)
 
 
 def _key(text: str) -> str:
@@ -247,19 +214,19 @@ def _key(text: str) -> str:
 
 def _once(values: Iterable[str | Dated]) -> list[str | Dated]:
     """The values without repetitions; a date outweighs none."""
-    found: dict[str, str | Dated] = {}
+    by_value: dict[str, str | Dated] = {}
     for one in values:
         name = one if isinstance(one, str) else one.value
-        if name not in found or not isinstance(one, str):
-            found[name] = one
-    return list(found.values())
+        if name not in by_value or not isinstance(one, str):
+            by_value[name] = one
+    return list(by_value.values())
 
 
 def _since(person: Contact, text: str) -> str | None:
     """The beginning of a day, as typed, in the end user's zone; None for no day."""
     with suppress(ValueError):
-        if found := parse_date(text):
-            return datetime.combine(found, time.min, person.end_user.zone).isoformat()
+        if day := parse_date(text):
+            return datetime.combine(day, time.min, person.end_user.zone).isoformat()
     return None
 
 
@@ -271,23 +238,13 @@ def _value(text: str) -> str:
 def resolve(request: HttpRequest, person: Contact) -> HttpResponse:
     """Says which of several values is right, or that ``all`` are."""
     key, value = request.POST.get("key", ""), request.POST.get("value", "")
-    actor = access.actor(request)
+    user, actor = person.end_user, access.actor(request)
     if "all" in request.POST:
-        _verb(
-            request,
-            lambda: merge_contacts.keep_side_by_side(person.end_user, person.pk, key, actor=actor)[
-                1
-            ],
-            _("Kept all values."),
-        )
-        return to_tab(request, person)
-    _verb(
-        request,
-        lambda: merge_contacts.resolve_attribute(
-            person.end_user, person.pk, key, value, actor=actor
-        )[1],
-        _("Kept “%(value)s”.") % {"value": feedback.apart(value)},
-    )
+        change = merge_contacts.keep_side_by_side(user, person.pk, key, actor=actor)[1]
+        feedback.done(request, _("Kept all values."), change)
+    else:
+        change = merge_contacts.resolve_attribute(user, person.pk, key, value, actor=actor)[1]
+        feedback.done(request, _("Kept “%(value)s”."), change, value=value)
     return to_tab(request, person)
 
 
@@ -297,44 +254,22 @@ def relate(request: HttpRequest, person: Contact) -> HttpResponse:
     other = access.chosen_contact(person.end_user, request.POST.get("person", ""))
     kind = request.POST.get("kind", "").replace("\0", "")
     if other is None:
-        typed = {"kind": kind, "way": request.POST.get("way", ""), "problem": 1}
-        address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
-        return redirect(f"{address}?tab=relations&{urlencode(typed)}#relate-title")
+        more = {"tab": "relations", "problem": 1}
+        return _typed_again(request, person, "#relate-title", "kind", "way", **more)
     subject, of = (person, other) if request.POST.get("way") == "to" else (other, person)
     actor = access.actor(request)
-    _verb(
-        request,
-        lambda: add_relation(person.end_user, subject.pk, kind, of.pk, actor=actor),
-        _("%(subject)s is %(kind)s of %(of)s.")
-        % {
-            "subject": feedback.apart(subject.name),
-            "kind": feedback.apart(kind),
-            "of": feedback.apart(of.name),
-        },
-    )
+    change = add_relation(person.end_user, subject.pk, kind, of.pk, actor=actor)
+    message = _("%(subject)s is %(kind)s of %(of)s.")
+    feedback.done(request, message, change, subject=subject.name, kind=kind, of=of.name)
     return to_tab(request, person, "relations")
 
 
 @access.action
 def unrelate(request: HttpRequest, person: Contact, relation: int) -> HttpResponse:
-    """Says that a relation does not hold."""
-    actor = access.actor(request)
-    _verb(
-        request,
-        lambda: remove_relation(person.end_user, relation, actor=actor),
-        _("Relation removed."),
-    )
+    """Removes a relation."""
+    change = remove_relation(person.end_user, relation, actor=access.actor(request))
+    feedback.done(request, _("Relation removed."), change)
     return to_tab(request, person, "relations")
-
-
-def _verb(request: HttpRequest, verb: Callable[[], Change | None], said: str) -> None:
-    """Does it and says so, or says why not."""
-    try:
-        change = verb()
-    except (InvalidMerge, InvalidRelation) as error:
-        feedback.refused(request, error.reason)
-    else:
-        feedback.done(request, said, change)
 
 
 _PERSON = "u/<int:user>/people/<uuid:contact>"

@@ -1,4 +1,4 @@
-"""What an operator does with the memories about a person, and forgetting."""
+"""Corrections of the memories about a person, and forgetting."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -14,11 +14,9 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.cells import atomic
 from accounts.models import Change
-from contacts import store
-from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from dashboard import access, feedback, pager, state_tokens, words
-from dashboard.forms import SplitForm
+from dashboard import access, feedback, pager, state_tokens
+from dashboard.forms import SplitForm, VerbForm
 from dashboard.queries import contact as queries
 from dashboard.state_tokens import SAW
 from dashboard.views import receipts
@@ -37,12 +35,18 @@ def _of_chosen(view: access.View) -> access.View:
     """A view about those memories of the form or address that are about the person."""
 
     @wraps(view)
-    def with_chosen(request: HttpRequest, person: Contact) -> HttpResponseBase:
+    def with_chosen(
+        request: HttpRequest,
+        person: Contact,
+        memories: Sequence[Memory] | None = None,
+        **more: Any,
+    ) -> HttpResponseBase:
         sent = request.POST if request.method == "POST" else request.GET
-        memories = queries.chosen(person, access.valid_ids(sent.getlist("memory")))
+        if memories is None:
+            memories = queries.chosen(person, access.valid_ids(sent.getlist("memory")))
         if not memories:
             return _nothing_chosen(request, person)
-        return view(request, person, memories)
+        return view(request, person, memories, **more)
 
     return with_chosen
 
@@ -57,16 +61,14 @@ def _each(
     person: Contact,
     memories: Sequence[Memory],
     verb: Callable[[Memory], Change | None],
-    said: str,
+    message: str,
+    **holes: str,
 ) -> HttpResponse:
-    """Does it to every memory or, where one refuses, to none; one Undo takes all back."""
-    try:
-        with atomic():
-            changes = [verb(memory) for memory in memories]
-    except (edit_memories.InvalidCorrection, InvalidMerge) as error:
-        feedback.refused(request, error.reason)
-    else:
-        feedback.done(request, said, *changes)
+    """Calls the verb with every memory or, where one refuses, changes none; one Undo takes all back.
+    ``said`` has holes for how many they are (``count``), and for other words."""
+    with atomic():
+        changes = [verb(memory) for memory in memories]
+    feedback.done(request, message, *changes, count=len(memories), **holes)
     return to_tab(request, person, "memories")
 
 
@@ -74,19 +76,17 @@ def _each(
 @_of_chosen
 def unlink(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
     """Says that memories are not about this person."""
-    actor = access.actor(request)
-    said = ngettext(
+    user, actor = person.end_user, access.actor(request)
+
+    def verb(memory: Memory) -> Change | None:
+        return edit_memories.unlink(user, memory.pk, person.pk, actor=actor)
+
+    message = ngettext(
         "%(count)s memory unlinked from %(name)s.",
         "%(count)s memories unlinked from %(name)s.",
         len(memories),
     )
-    return _each(
-        request,
-        person,
-        memories,
-        lambda memory: edit_memories.unlink(person.end_user, memory.pk, person.pk, actor=actor),
-        said % {"count": len(memories), "name": feedback.apart(person.name)},
-    )
+    return _each(request, person, memories, verb, message, name=person.name)
 
 
 @access.action
@@ -96,11 +96,11 @@ def outdate(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -
     memories = [memory for memory in memories if memory.status == Memory.Status.ACTIVE]
     if not memories:
         return _nothing_chosen(request, person)
-    said = ngettext(
+    message = ngettext(
         "%(count)s memory is outdated now.", "%(count)s memories are outdated now.", len(memories)
     )
     change = edit_memories.outdate(person.end_user, memories, actor=access.actor(request))
-    feedback.done(request, said % {"count": len(memories)}, change)
+    feedback.done(request, message, change, count=len(memories))
     return to_tab(request, person, "memories")
 
 
@@ -108,19 +108,15 @@ def outdate(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -
 ASK = "ask"
 
 
-def _status(request: HttpRequest) -> int:
-    """Of a page with a form: whether it is asked for, or shown again with what is missing."""
-    return 200 if request.method == "GET" or ASK in request.POST else 422
-
-
-def _move_page(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
+@access.page
+@_of_chosen
+def show_move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
+    """The form that asks to whom memories are moved, or asks again with what is missing."""
     sent = request.POST if request.method == "POST" else request.GET
-    status = _status(request)
+    status = 200 if request.method == "GET" or ASK in request.POST else 422
     back_to = feedback.ours(request, sent.get("next", ""))
     context = {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
+        **queries.head_of(person),
         "memories": memories,
         "next": back_to,
         "problem": _("Choose a person.") if status != 200 else "",
@@ -135,57 +131,42 @@ def _move_page(request: HttpRequest, person: Contact, memories: Sequence[Memory]
     return render(request, "contacts/move.html", context, status=status)
 
 
-@access.page
-@_of_chosen
-def show_move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
-    return _move_page(request, person, memories)
-
-
 @access.action
 @_of_chosen
 def move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
     """Says that memories are about another person."""
-    other = access.chosen_contact(person.end_user, request.POST.get("person", ""))
+    user, actor = person.end_user, access.actor(request)
+    other = access.chosen_contact(user, request.POST.get("person", ""))
     if other is None:
-        return _move_page(request, person, memories)
-    actor = access.actor(request)
-    said = ngettext(
+        return show_move.render(request, person, memories)
+    other_id = other.pk
+
+    def verb(memory: Memory) -> Change | None:
+        return edit_memories.move(user, memory.pk, person.pk, other_id, actor=actor)
+
+    message = ngettext(
         "%(count)s memory moved to %(name)s.",
         "%(count)s memories moved to %(name)s.",
         len(memories),
     )
-    return _each(
-        request,
-        person,
-        memories,
-        lambda memory: edit_memories.move(
-            person.end_user, memory.pk, person.pk, other.pk, actor=actor
-        ),
-        said % {"count": len(memories), "name": feedback.apart(other.name)},
-    )
-
-
-def _split_page(
-    request: HttpRequest,
-    person: Contact,
-    memories: Sequence[Memory],
-    form: forms.Form,
-    status: int = 200,
-) -> HttpResponse:
-    context = {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
-        "memories": memories,
-        "form": form,
-    }
-    return render(request, "contacts/split.html", context, status=status)
+    return _each(request, person, memories, verb, message, name=other.name)
 
 
 @access.page
 @_of_chosen
-def show_split(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
-    return _split_page(request, person, memories, SplitForm())
+def show_split(
+    request: HttpRequest,
+    person: Contact,
+    memories: Sequence[Memory],
+    form: SplitForm | None = None,
+) -> HttpResponse:
+    """The form that asks who memories are about instead."""
+    context = {
+        **queries.head_of(person),
+        "memories": memories,
+        "form": form or SplitForm(),
+    }
+    return render(request, "contacts/split.html", context, status=422 if form else 200)
 
 
 @access.action
@@ -193,30 +174,19 @@ def show_split(request: HttpRequest, person: Contact, memories: Sequence[Memory]
 def split(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
     """Says that memories are about somebody who was taken for this person."""
     if ASK in request.POST:
-        return _split_page(request, person, memories, SplitForm())
-    form = SplitForm(request.POST)
-    if not form.is_valid():
-        return _split_page(request, person, memories, form, 422)
-    try:
-        new, change = merge_contacts.split(
-            person.end_user,
-            person.pk,
-            [memory.pk for memory in memories],
-            actor=access.actor(request),
-            **form.cleaned_data,
-        )
-    except (InvalidMerge, store.InvalidContact) as error:
-        form.add_error(None, words.reason(error.reason))
-        return _split_page(request, person, memories, form, 422)
-    feedback.done(
-        request,
-        _("%(name)s is a separate person now.") % {"name": feedback.apart(new.name)},
-        change,
-    )
-    return redirect("dashboard:contact", person.end_user_id, new.pk)
+        return show_split.render(request, person, memories)
+    form, ids = SplitForm(request.POST), [memory.pk for memory in memories]
+    if form.is_valid():
+        with form.refusals():
+            new, change = merge_contacts.split(
+                person.end_user, person.pk, ids, actor=access.actor(request), **form.cleaned_data
+            )
+            feedback.done(request, _("%(name)s is a separate person now."), change, name=new.name)
+            return redirect("dashboard:contact", person.end_user_id, new.pk)
+    return show_split.render(request, person, memories, form=form)
 
 
-class ContentForm(forms.Form):
+class ContentForm(VerbForm):
     """What a memory says."""
 
     content = forms.CharField(
@@ -227,50 +197,43 @@ class ContentForm(forms.Form):
     why = SplitForm.base_fields["why"]
 
 
-def _edit_page(
-    request: HttpRequest, person: Contact, memory: Memory, form: forms.Form, status: int = 200
-) -> HttpResponse:
-    context = {"end_user": person.end_user, "contact": person, "memory": memory, "form": form}
-    return render(request, "contacts/edit_memory.html", context, status=status)
-
-
 @access.page
-def show_edit_memory(request: HttpRequest, person: Contact, memory: Memory) -> HttpResponse:
-    return _edit_page(request, person, memory, ContentForm(initial={"content": memory.content}))
+def show_edit_memory(
+    request: HttpRequest, person: Contact, memory: Memory, form: ContentForm | None = None
+) -> HttpResponse:
+    """The form with what a memory says."""
+    context = {
+        "end_user": person.end_user,
+        "contact": person,
+        "memory": memory,
+        "form": form or ContentForm(initial={"content": memory.content}),
+    }
+    return render(request, "contacts/edit_memory.html", context, status=422 if form else 200)
 
 
 @access.action
 def edit_memory(request: HttpRequest, person: Contact, memory: Memory) -> HttpResponse:
     """Changes what a memory says."""
-    form = ContentForm(request.POST)
-    if not form.is_valid():
-        return _edit_page(request, person, memory, form, 422)
-    said = form.cleaned_data
-    if said["content"] == memory.content:
-        return to_tab(request, person, "memories")
-    try:
-        change = edit_memories.edit(
-            person.end_user,
-            memory.pk,
-            {"content": said["content"]},
-            actor=access.actor(request),
-            why=said["why"],
-        )
-    except edit_memories.InvalidCorrection as error:
-        form.add_error("content", words.reason(error.reason))
-        return _edit_page(request, person, memory, form, 422)
-    queue.enqueue("embed", person.end_user_id)
-    feedback.done(request, _("Saved."), change)
-    return to_tab(request, person, "memories")
+    form, actor = ContentForm(request.POST), access.actor(request)
+    if form.is_valid():
+        content, why = form.cleaned_data["content"], form.cleaned_data["why"]
+        with form.refusals("content"):
+            if content != memory.content:
+                change = edit_memories.edit(
+                    person.end_user, memory.pk, {"content": content}, actor=actor, why=why
+                )
+                queue.enqueue("embed", person.end_user_id)
+                feedback.done(request, _("Saved."), change)
+            return to_tab(request, person, "memories")
+    return show_edit_memory.render(request, person, memory, form)
 
 
 def _forget_page(
     request: HttpRequest, person: Contact, plan: Preview, **context: Any
 ) -> HttpResponse:
+    """The page that says what forgetting erases."""
     context |= {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
+        **queries.head_of(person),
         "plan": plan,
         "page": pager.page_of(request, plan.rows, ["-said_at", "id"]),
     }
@@ -294,7 +257,7 @@ def forget_person(request: HttpRequest, person: Contact) -> HttpResponse:
 
 @access.admin_page
 def show_forget_memories(request: HttpRequest, person: Contact) -> HttpResponse:
-    """What is left of the page that asked, when it is reloaded."""
+    """The page that asked, reloaded: what was chosen was in its form alone."""
     return _nothing_chosen(request, person)
 
 
@@ -308,9 +271,8 @@ def forget_memories(
     if "sure" not in request.POST:
         plan = preview.of_memories(person.end_user, ids)
         return _forget_page(request, person, plan, chosen=memories)
-    feedback.erased(
-        request, erase.forget_these(person.end_user, ids, (), (), (), by=receipts.by(request))
-    )
+    gone = erase.forget_these(person.end_user, ids, (), (), (), by=receipts.by(request))
+    feedback.erased(request, gone)
     return to_tab(request, person, "memories")
 
 

@@ -6,7 +6,7 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
-from contacts.merge import InvalidMerge, all_different
+from contacts.merge import all_different
 from contacts.models import Contact
 from dashboard import access, feedback, fragments, pager, words
 from dashboard.queries import contacts as queries
@@ -62,10 +62,9 @@ def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     return render(request, "contacts/map.html", context)
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def merge_chosen(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Two people chosen in the list are compared before they become one."""
+    """Leads to the comparison of two people chosen in the list."""
     chosen = access.valid_ids(request.POST.getlist("contact"))
     if len(chosen) != 2:
         feedback.refused(request, _("Choose exactly two people to merge."))
@@ -78,22 +77,18 @@ def merge_chosen(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 def tell_apart(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Says that the people chosen in the list are all different people, each pair of them."""
     chosen = access.valid_ids(request.POST.getlist("contact"))
-    if not 2 <= len(chosen) <= MOST_APART:
-        feedback.refused(request, _("Choose 2 to %(most)d people.") % {"most": MOST_APART})
+    if 2 <= len(chosen) <= MOST_APART:
+        change = all_different(end_user, chosen, actor=access.actor(request))
+        message = _("These %(n)d stay different people. This is not asked again.")
+        feedback.done(request, message, change, n=len(chosen))
     else:
-        try:
-            change = all_different(end_user, chosen, actor=access.actor(request))
-        except InvalidMerge as error:
-            feedback.refused(request, error.reason)
-        else:
-            said = _("These %(n)d stay different people. This is not asked again.")
-            feedback.done(request, said % {"n": len(chosen)}, change)
+        feedback.refused(request, _("Choose 2 to %(most)d people."), most=MOST_APART)
     return feedback.back(request, "dashboard:contacts", end_user.pk)
 
 
 @access.page
 def merge_with(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Choosing whom a person is the same as; the two are compared then."""
+    """The choice of somebody to compare a person with before a merge."""
     chosen = access.valid_ids(request.GET.getlist("person"))
     if chosen:
         other = access.get_contact(person.end_user, chosen[0])

@@ -1,4 +1,4 @@
-"""Important dates of an end user and their people: seen, stated, taken away, and as a feed."""
+"""Important dates of an end user and their people: list, state, remove, and the calendar feed."""
 
 from uuid import UUID
 
@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from accounts.models import EndUser
-from contacts.edit import UnknownContact
 from dashboard import access, feedback, words
 from dashboard.queries import dates as queries
 from memories.api.calendar_feed import address
@@ -21,14 +20,10 @@ MAX_KIND, MAX_VALUE = 40, 60
 
 
 @access.page
-def show(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """All dates, the next first; with the form to state one, and the feed."""
-    return _page(request, end_user)
-
-
-def _page(
+def show(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
+    """All dates, the next first; with the form to state one, and the feed."""
     context = {
         "end_user": end_user,
         "dates": queries.rows_of(edit_dates.dates_of(end_user), end_user.today),
@@ -48,25 +43,20 @@ def save(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     try:
         kind = edit_dates.kind_of(sent["kind"][:MAX_KIND])
         if day is None:
-            return _page(request, end_user, 422, sent=sent, wrong_day=True)
+            return show.render(request, end_user, 422, sent=sent, wrong_day=True)
         change = edit_dates.set_date(
             end_user, person.pk if person else None, kind, day, actor=access.actor(request)
         )
     except edit_dates.InvalidDate as error:
-        return _page(request, end_user, 422, sent=sent, wrong_kind=words.reason(error.reason))
-    except UnknownContact as error:
-        feedback.refused(request, error.reason)
-    else:
-        feedback.done(request, _("Saved."), change)
+        wrong = words.reason(error.reason)
+        return show.render(request, end_user, 422, sent=sent, wrong_kind=wrong)
+    feedback.done(request, _("Saved."), change)
     return redirect("dashboard:dates", end_user.pk)
-
-
-form = access.form(show, save)
 
 
 @access.action
 def remove(request: HttpRequest, end_user: EndUser, date: UUID) -> HttpResponse:
-    """Says that a date is none."""
+    """Removes a date."""
     one = edit_dates.one(end_user, date)
     if one is not None:
         change = edit_dates.remove_date(end_user, one, actor=access.actor(request))
@@ -83,11 +73,11 @@ def issue(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         feedback.done(request, _("The address no longer works."))
         return redirect("dashboard:dates", end_user.pk)
     secret = end_user.issue_calendar()
-    return _page(request, end_user, feed=address(request, secret))
+    return show.render(request, end_user, feed=address(request, secret))
 
 
 urls = [
-    path("u/<int:user>/dates/", form, name="dates"),
+    path("u/<int:user>/dates/", access.form(show, save), name="dates"),
     path("u/<int:user>/dates/<uuid:date>/remove/", remove, name="remove-date"),
     path("u/<int:user>/dates/calendar/", issue, name="calendar-address"),
 ]

@@ -16,8 +16,8 @@ def find(request: HttpRequest) -> HttpResponse:
     q = typed(request)
     visible = access.end_users_of(request)
     with cells.everywhere():
-        found = everywhere.found(visible, q)
-    context = {"q": q, "found": found, "apart": found.apart, "away": cell_picker.away()}
+        results = everywhere.found(visible, q)
+    context = {"q": q, "found": results, "apart": results.apart, "away": cell_picker.away()}
     template = "_found.html" if fragments.target(request) == "found" else "find.html"
     return render(request, template, context)
 

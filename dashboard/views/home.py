@@ -1,16 +1,19 @@
 """Home: what needs a person now, and how the pipeline is doing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
+from accounts.models import EndUser
 from contacts.models import Suggestion
 from dashboard import access, cell_picker, charts, feedback
 from dashboard.permissions import ADMINISTER
@@ -89,47 +92,37 @@ def cell(request: HttpRequest) -> HttpResponse:
     return feedback.back(request, "dashboard:home")
 
 
-def _charts(users: object, today: object) -> dict[str, object]:
-    days = queries.by_day(users, today)  # type: ignore[arg-type]
-    fallback = queries.fallback_by_day(users, today)  # type: ignore[arg-type]
-    tokens, failures = sum(day.tokens for day in days), sum(day.failures for day in days)
-    heard = sum(day.messages for day in days)
-    costs = [day.cost for day in days]
-    latest = next((share for _day, share in reversed(fallback) if share), 0.0)
-    known = None not in costs
+def _charts(users: QuerySet[EndUser], today: date) -> dict[str, object]:
+    days, fallback = queries.by_day(users, today), queries.fallback_by_day(users, today)
     ends = (formats.date_format(days[0].day, "MONTH_DAY_FORMAT"), _("today"))
-    cost = sum(cost for cost in costs if cost)
+    names = [formats.date_format(day.day) for day in days]
+
+    def chart(shown: str, values: Sequence[float], summary: str, form: str) -> charts.Chart:
+        titles = [
+            f"{name}: {shown.format(day, value)}"
+            for name, day, value in zip(names, days, values, strict=True)
+        ]
+        return charts.bars(list(zip(titles, values, strict=True)), summary, form, ends)
+
+    tokens, failures = sum(day.tokens for day in days), sum(day.failures for day in days)
+    messages = sum(day.messages for day in days)
+    summary_of_tokens = _("%(count)s tokens in two weeks")
+    if messages:
+        summary_of_tokens = _("%(count)s tokens in two weeks, %(each)s a message")
+    summary_of_tokens %= {"count": f"{tokens:,}", "each": f"{tokens / max(messages, 1):,.0f}"}
+    failed = _("%(count)s failed calls in two weeks") % {"count": f"{failures:,}"}
+    latest = next((share for share in reversed(fallback) if share), 0.0)
+    fell_back = _("%(share)s of look-ups fell back to text search lately") % {
+        "share": f"{latest:.0%}"
+    }
+    known, costs = all(day.cost is not None for day in days), [day.cost or 0.0 for day in days]
+    paid = _("$%(cost)s in two weeks") % {"cost": f"{sum(costs):,.2f}"}
     return {
-        "tokens": charts.bars(
-            [(f"{formats.date_format(d.day)}: {d.tokens:,}", d.tokens) for d in days],
-            _("%(count)s tokens in two weeks, %(each)s a message")
-            % {"count": f"{tokens:,}", "each": f"{tokens / max(heard, 1):,.0f}"}
-            if heard
-            else _("%(count)s tokens in two weeks") % {"count": f"{tokens:,}"},
-            "{:,.0f}",
-            ends,
-        ),
-        "failures": charts.bars(
-            [(f"{formats.date_format(d.day)}: {d.failures} / {d.calls}", d.failures) for d in days],
-            _("%(count)s failed calls in two weeks") % {"count": f"{failures:,}"},
-            "{:,.0f}",
-            ends,
-        ),
-        "fallback": charts.bars(
-            [(f"{formats.date_format(day)}: {share:.0%}", share) for day, share in fallback],
-            _("%(share)s of look-ups fell back to text search lately") % {"share": f"{latest:.0%}"},
-            "{:.0%}",
-            ends,
-        ),
-        "cost": charts.bars(
-            [(f"{formats.date_format(d.day)}: ${d.cost or 0:.2f}", d.cost or 0) for d in days],
-            _("$%(cost)s in two weeks") % {"cost": f"{cost:,.2f}"},
-            "${:,.2f}",
-            ends,
-        )
-        if known and cost
-        else None,
-        "free": known and not cost,
+        "tokens": chart("{1:,}", [day.tokens for day in days], summary_of_tokens, "{:,.0f}"),
+        "failures": chart("{1} / {0.calls}", [d.failures for d in days], failed, "{:,.0f}"),
+        "fallback": chart("{1:.0%}", fallback, fell_back, "{:.0%}"),
+        "cost": chart("${1:.2f}", costs, paid, "${:,.2f}") if known and any(costs) else None,
+        "free": known and not any(costs),
     }
 
 

@@ -1,5 +1,5 @@
-"""Files of an end user, chat histories, address books, memories: uploaded, looked through, asked who
-the user is and who is meant, taken in; and the address book that goes out."""
+"""Imports of chat histories, address books and memories: uploading a file, saying who in it is who,
+taking it in; and the address book as a file."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -17,8 +17,7 @@ from accounts.models import EndUser
 from contacts.address_books.book_formats import FILES, VCARD
 from contacts.address_books.entry_matching import NEW, SKIP
 from dashboard import access, feedback, fragments
-from dashboard.changed_page import labels
-from dashboard.words import language_of
+from dashboard.words import FIELDS, field, language_of
 from imports import api, background, uploads
 from imports.formats import TITLES
 from imports.models import Import
@@ -29,15 +28,21 @@ MAX_UPLOAD = 1_000_000_000
 DAY_ORDERS = {"day": True, "month": False}
 
 
+def _import(end_user: EndUser, pk: UUID) -> Import:
+    """An import of this end user; Http404."""
+    return get_object_or_404(Import.objects.of(end_user), pk=pk)
+
+
+def _unreadable(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    feedback.refused(request, _("This file is gone or can't be read: upload it again."))
+    return redirect("dashboard:imports", end_user.pk)
+
+
 @access.page
-def imports(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """The imports of a user with how far they are, and the form for another file."""
-    return _page(request, end_user)
-
-
-def _page(
+def imports(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
+    """The imports of a user with how far they are, and the form for another file."""
     rows = list(Import.objects.of(end_user)[:SHOWN])
     busy = any(row.state in (Import.State.UPLOADED, Import.State.RUNNING) for row in rows)
     context = {
@@ -53,10 +58,9 @@ def _page(
     return render(request, template, context, status=status)
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def upload(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Puts a file down, to be looked through by a worker."""
+    """Stores a file, to be looked through by a worker."""
     sent, zone = request.FILES.get("file"), request.POST.get("zone", "").strip()
     problem = zone_problem = ""
     if sent is None:
@@ -70,22 +74,18 @@ def upload(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         zone_problem = error.messages[0]
     if sent is None or problem or zone_problem:
         wrong = {"problem": problem, "zone_problem": zone_problem, "zone": zone}
-        return _page(request, end_user, 422, **wrong)
+        return imports.render(request, end_user, 422, **wrong)
     import_ = uploads.keep(end_user, sent, zone)
     background.enqueue("look", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
 @access.page
-def one_import(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
-    """What was found in a file, and the question who the user is; how far it is."""
-    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
-    return _one(request, end_user, import_)
-
-
-def _one(
-    request: HttpRequest, end_user: EndUser, import_: Import, status: int = 200, **more: object
+def one_import(
+    request: HttpRequest, end_user: EndUser, chat: UUID, status: int = 200, **more: object
 ) -> HttpResponse:
+    """What was found in a file, and the question who the user is; how far it is."""
+    import_ = _import(end_user, chat)
     found = uploads.found_in(import_)
     context = {
         "end_user": end_user,
@@ -105,17 +105,18 @@ def _one(
 
 def _added(adds: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
     """What an entry of a file adds, as pairs of what it is and its values."""
-    called, between = labels(), pgettext("list", ", ")
+    between = pgettext("list", ", ")
     return [
-        (called.get(key) or label(key, language_of()), between.join(values))
-        for key, values in adds.items() if values
-    ]  # fmt: skip
+        (field(key) if key in FIELDS else label(key, language_of()), between.join(values))
+        for key, values in adds.items()
+        if values
+    ]
 
 
 @access.action
 def look_again(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Reads the dates of a file in another order."""
-    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    import_ = _import(end_user, chat)
     ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
     order = DAY_ORDERS.get(request.POST.get("order", ""))
     if order is not None and ready.update(state=Import.State.UPLOADED, day_first=order):
@@ -126,14 +127,13 @@ def look_again(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRespo
 @access.action
 def say_who(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Notes who of a file with people is the user, and has it looked at again."""
-    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    import_ = _import(end_user, chat)
     found, me = uploads.found_in(import_), request.POST.get("me")
     if found is None:
-        feedback.refused(request, _("This file is gone or can't be read: upload it again."))
-        return redirect("dashboard:imports", end_user.pk)
+        return _unreadable(request, end_user)
     keys = [one["key"] for one in found.owners] + ([""] if found.may_be_none else [])
     if me is None or me not in keys:
-        return _one(request, end_user, import_, 422, problem=_("Say who the user is."))
+        return one_import.render(request, end_user, chat, 422, problem=_("Say who the user is."))
     if uploads.say_who(import_, me):
         background.enqueue("look", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
@@ -142,11 +142,10 @@ def say_who(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse
 @access.action
 def start_people(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Takes in people and memories, as they are proposed and chosen."""
-    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    import_ = _import(end_user, chat)
     found = uploads.found_in(import_)
     if found is None or found.error or not found.answered:
-        feedback.refused(request, _("This file is gone or can't be read: upload it again."))
-        return redirect("dashboard:imports", end_user.pk)
+        return _unreadable(request, end_user)
     chosen = {}
     for entry in found.entries:
         choice = request.POST.get(f"choice-{entry['number']}", "")
@@ -167,13 +166,12 @@ def address_book(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.action
 def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Takes a file in, now that somebody said who the user is."""
-    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    import_ = _import(end_user, chat)
     found, me = uploads.found_in(import_), request.POST.get("me", "")
     if found is None or found.error:
-        feedback.refused(request, _("This file is gone or can't be read: upload it again."))
-        return redirect("dashboard:imports", end_user.pk)
+        return _unreadable(request, end_user)
     if found.asks and me not in [one["key"] for one in found.speakers]:
-        return _one(request, end_user, import_, 422, problem=_("Say who the user is."))
+        return one_import.render(request, end_user, chat, 422, problem=_("Say who the user is."))
     if uploads.answer(import_, me if found.asks else "", access.actor(request)):
         background.enqueue("take_in", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
@@ -182,7 +180,7 @@ def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
 @access.action
 def drop(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Deletes an upload that was not taken in: nothing of it is anywhere else."""
-    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    import_ = _import(end_user, chat)
     waiting = [Import.State.UPLOADED, Import.State.READY]
     if Import.objects.filter(pk=import_.pk, state__in=waiting).delete()[0]:
         uploads.drop(import_)

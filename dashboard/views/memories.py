@@ -38,76 +38,50 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The latest memories or, for words, what the search finds and why."""
     wanted = request.GET.get("q", "").strip()[:MAX_QUERY]
     kind = request.GET.get("type", "")
-    chosen = {
-        "q": wanted,
-        "status": request.GET.get("status", "active"),
-        "type": kind if kind in TYPES else "",
-        "intent": request.GET.get("intent", ""),
-    }
+    status, intent = request.GET.get("status", "active"), request.GET.get("intent", "")
     of_nobody = request.GET.get("about") == NOBODY
-    if wanted:
-        shown = _searched(end_user, of_nobody=of_nobody, **chosen)
-    else:
-        shown = _latest(request, end_user, of_nobody=of_nobody, **chosen)
-    context = {
+    context: dict[str, Any] = {
         "end_user": end_user,
+        "q": wanted,
+        "status": status,
+        "type": kind if kind in TYPES else "",
+        "intent": intent,
+        "about": NOBODY if of_nobody else "",
         "types": list(MemoryType),
         "intents": list(Intent),
-        "about": NOBODY if of_nobody else "",
-        **chosen,
-        **shown,
     }
+    if wanted:
+        given = intent if intent in INTENTS else None
+        hits = recall.search(
+            end_user,
+            SearchRequest(
+                wanted,
+                intent=given,
+                limit=queries.FOUND,
+                statuses=[status] if status in Memory.Status else list(Memory.Status),
+                types=[kind] if kind in TYPES else [],
+                of_nobody=of_nobody,
+                floor=relevance.FLOOR,
+            ),
+            embedder=embedder(),
+        )
+        results = queries.results(end_user, hits)
+        context["results"] = results
+        context["profiles"] = [one for one in results if one[1].kind == Memory.Kind.PROFILE]
+        context["understood"] = recall.understand(wanted, given)
+        shown = [memory for _hit, memory in results]
+    else:
+        rows = queries.latest(end_user, status, context["type"], of_nobody=of_nobody)
+        context["page"] = page = pager.page_of(request, rows, ["-said_at", "id"])
+        shown = list(page.rows)
+    context["replacements"] = queries.replacements(end_user, shown)
     return render(request, "memories/list.html", context)
 
 
-def _latest(
-    request: HttpRequest, end_user: EndUser, *, of_nobody: bool, **chosen: str
-) -> dict[str, Any]:
-    rows = queries.latest(end_user, chosen["status"], chosen["type"], of_nobody=of_nobody)
-    page = pager.page_of(request, rows, ["-said_at", "id"])
-    return {"page": page, "replacements": queries.replacements(end_user, page.rows)}
-
-
-def _searched(
-    end_user: EndUser,
-    *,
-    of_nobody: bool,
-    q: str,
-    status: str,
-    type: str,  # noqa: A002 the column's name
-    intent: str,
-) -> dict[str, Any]:
-    given = intent if intent in INTENTS else ""
-    hits = recall.search(
-        end_user,
-        SearchRequest(
-            q,
-            intent=given or None,
-            limit=queries.FOUND,
-            statuses=[status] if status in Memory.Status else list(Memory.Status),
-            types=[type] if type else [],
-            of_nobody=of_nobody,
-            floor=relevance.FLOOR,
-        ),
-        embedder=embedder(),
-    )
-    results = queries.found(end_user, hits)
-    return {
-        "results": results,
-        "profiles": [one for one in results if one.memory.kind == Memory.Kind.PROFILE],
-        "understood": recall.understand(q, given or None),
-        "replacements": queries.replacements(end_user, [result.memory for result in results]),
-    }
-
-
 @access.page
-def memory(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """One memory: whom it is about, what it rests on, what it was, what stands beside it, and
-    how its importance comes about."""
-    return _one(request, memory)
-
-
-def _one(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
+def memory(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
+    """One memory: whom it is about, its sources, versions and neighbours, and how its importance
+    is computed. 422 with ``more``: what was wrong in a form of the page."""
     end_user = memory.end_user
     parts = rescore.parts(end_user, [memory.pk]).get(memory.pk)
     context = {
@@ -116,7 +90,7 @@ def _one(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
         "messages_": queries.sources(memory),
         "quoted": [memory.quote],
         "versions": versions.versions(end_user, memory.pk),
-        "near": queries.by_kind(queries.beside(memory)),
+        "near": queries.neighbours(memory),
         "parts": parts,
         "importance": queries.importance(memory, parts) if parts else "",
         "factors": queries.factors(memory, parts) if parts else [],
@@ -127,9 +101,12 @@ def _one(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
     return render(request, "memories/one.html", context, status=422 if more else 200)
 
 
+show_memory = memory.render
+
+
 @access.action
 def edit(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Says in other words what a memory says."""
+    """Rewords a memory."""
     content = " ".join(request.POST.get("content", "").split())
     problem = ""
     if not content:
@@ -146,7 +123,7 @@ def edit(request: HttpRequest, memory: Memory) -> HttpResponse:
         except edit_memories.InvalidCorrection as error:
             problem = words.reason(error.reason)
     if problem:
-        return _one(request, memory, problem=problem, content=content)
+        return show_memory(request, memory, problem=problem, content=content)
     queue.enqueue("embed", memory.end_user_id)
     feedback.done(request, _("Saved."), change)
     return redirect("dashboard:memory", memory.end_user_id, memory.pk)
@@ -156,19 +133,17 @@ def edit(request: HttpRequest, memory: Memory) -> HttpResponse:
 def outdate(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Says that a memory is no longer true."""
     with atomic():
-        held = edit_memories.locked(memory.end_user)
-        change = edit_memories.outdate(held, [memory], actor=access.actor(request))
+        locked = edit_memories.locked(memory.end_user)
+        change = edit_memories.outdate(locked, [memory], actor=access.actor(request))
     feedback.done(request, _("Marked as no longer true."), change)
     return feedback.back(request, "dashboard:memory", memory.end_user_id, memory.pk)
 
 
 @access.page
-def show_about(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Whom a memory that got nobody is about."""
-    return _about(request, memory)
-
-
-def _about(request: HttpRequest, memory: Memory, status: int = 200, **more: Any) -> HttpResponse:
+def show_about(
+    request: HttpRequest, memory: Memory, status: int = 200, **more: Any
+) -> HttpResponse:
+    """The form that asks whom a memory is about."""
     context = {
         "end_user": memory.end_user, "memory": memory, **picker(request, memory.end_user), **more
     }  # fmt: skip
@@ -180,25 +155,21 @@ def about(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Says that a memory is about a person or, without one, about the user."""
     end_user, actor = memory.end_user, access.actor(request)
     person = access.chosen_contact(end_user, request.POST.get("person", ""))
-    try:
-        if person is not None:
-            change = review_links.state(end_user, memory.pk, person.pk, actor=actor)
-        elif "self" in request.POST:
-            values = {"subtype": Subtype.SELF, "metadata": {ABOUT_USER: True}}
-            change = edit_memories.edit(end_user, memory.pk, values, actor=actor)
-        else:
-            return _about(request, memory, 422, problem=_("Choose a person."))
-    except edit_memories.InvalidCorrection as error:
-        feedback.refused(request, error.reason)
+    if person is not None:
+        change = review_links.state(end_user, memory.pk, person.pk, actor=actor)
+    elif "self" in request.POST:
+        values = {"subtype": Subtype.SELF, "metadata": {ABOUT_USER: True}}
+        change = edit_memories.edit(end_user, memory.pk, values, actor=actor)
     else:
-        queue.enqueue("embed", end_user.pk)
-        feedback.done(request, _("Saved."), change)
+        return show_about.render(request, memory, 422, problem=_("Choose a person."))
+    queue.enqueue("embed", end_user.pk)
+    feedback.done(request, _("Saved."), change)
     return redirect("dashboard:memory", end_user.pk, memory.pk)
 
 
 @access.action
 def connect(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Says how this memory stands to another."""
+    """Adds an edge from this memory to another."""
     kind, other = request.POST.get("kind", ""), request.POST.get("other", "").strip()
     try:
         target = access.get_memory(memory.end_user, UUID(other.rstrip("/").rpartition("/")[2]))
@@ -213,19 +184,15 @@ def connect(request: HttpRequest, memory: Memory) -> HttpResponse:
         feedback.done(request, _("Connected."), change)
         return redirect("dashboard:memory", memory.end_user_id, memory.pk)
     typed = {"kind": kind, "other": other}
-    return _one(request, memory, unconnected=problem, typed=typed)
+    return show_memory(request, memory, unconnected=problem, typed=typed)
 
 
 @access.action
 def disconnect(request: HttpRequest, memory: Memory, edge: int) -> HttpResponse:
     """Takes an edge away; no machine makes it again."""
-    try:
-        change = edit_edges.disconnect(
-            memory.end_user, memory.pk, edge, actor=access.actor(request)
-        )
-        feedback.done(request, _("Disconnected."), change)
-    except edit_memories.InvalidCorrection as error:
-        feedback.refused(request, error.reason)
+    actor = access.actor(request)
+    change = edit_edges.disconnect(memory.end_user, memory.pk, edge, actor=actor)
+    feedback.done(request, _("Disconnected."), change)
     return redirect("dashboard:memory", memory.end_user_id, memory.pk)
 
 
@@ -245,11 +212,8 @@ def before_forgetting(request: HttpRequest, memory: Memory) -> HttpResponse:
 @access.admin_action
 def forget_memory(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Erases a memory for good."""
-    try:
-        gone = erase.forget_memory(memory.end_user, memory.pk, receipts.by(request))
-        feedback.erased(request, gone)
-    except erase.NothingToForget as error:
-        feedback.refused(request, error.reason)
+    gone = erase.forget_memory(memory.end_user, memory.pk, receipts.by(request))
+    feedback.erased(request, gone)
     return redirect("dashboard:memories", memory.end_user_id)
 
 

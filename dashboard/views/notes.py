@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from accounts.models import EndUser
 from contacts.edit import edit_contact
 from contacts.models import Contact
-from contacts.store import InvalidContact
 from dashboard import access, feedback
 from dashboard.queries import claims
 
@@ -24,30 +23,25 @@ def note(request: HttpRequest, person: Contact) -> HttpResponse:
     """Keeps the operators' note on a person."""
     text = request.POST.get("note", "").replace("\r\n", "\n").strip()
     if len(text) > MAX_NOTE:
-        feedback.refused(request, _("A note has at most %(n)d characters.") % {"n": MAX_NOTE})
+        feedback.refused(request, _("A note has at most %(n)d characters."), n=MAX_NOTE)
     elif text != person.note:
-        try:
-            _person, change = edit_contact(
-                person.end_user, person.pk, {"note": text}, actor=access.actor(request)
-            )
-            feedback.done(request, _("Note saved."), change)
-        except InvalidContact as error:
-            feedback.refused(request, error.reason)
+        _person, change = edit_contact(
+            person.end_user, person.pk, {"note": text}, actor=access.actor(request)
+        )
+        feedback.done(request, _("Note saved."), change)
     return feedback.back(request, "dashboard:contact", person.end_user_id, person.pk)
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def claim(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Says that one is on a row of the queue, or no longer."""
+    """Claims a row of the queue for this operator, or leaves it."""
     what, operator = request.POST.get("what", ""), request.user.get_username()
     if not _ROW.fullmatch(what):
         feedback.refused(request, _("There is no such row in the queue."))
     elif request.POST.get("leave"):
         claims.leave(end_user, what, operator)
-    elif (held := claims.take(end_user, what, operator)).operator != operator:
-        said = _("%(name)s is on this already.")
-        feedback.refused(request, said % {"name": feedback.apart(held.operator)})
+    elif (taken := claims.take(end_user, what, operator)).operator != operator:
+        feedback.refused(request, _("%(name)s is on this already."), name=taken.operator)
     return feedback.back(request, "dashboard:review")
 
 

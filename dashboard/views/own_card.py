@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 from accounts.models import EndUser
 from dashboard import access, feedback
 from memories import own_card
-from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.edit_own_card import edit_own_card
 from understanding.attributes import is_single
 
@@ -21,13 +20,9 @@ def save(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     values = [one["value"] for one in own_card.of(end_user).get(key, ())]
     values = [] if new and is_single(key) else [one for one in values if one != sent["old"]]
     stated = {key: [*values, new] if new else values}
-    try:
-        change = edit_own_card(end_user, stated, actor=access.actor(request))
-    except InvalidCorrection as error:
-        feedback.refused(request, error.reason)
-    else:
-        said = _("Saved.") if new else _("Removed.")
-        feedback.done(request, said if change else _("This is already known."), change)
+    change = edit_own_card(end_user, stated, actor=access.actor(request))
+    message = _("Saved.") if new else _("Removed.")
+    feedback.done(request, message if change else _("This is already known."), change)
     return redirect("dashboard:user", end_user.pk)
 
 

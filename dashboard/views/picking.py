@@ -30,7 +30,7 @@ def picker(
     ids = [*without, *access.valid_ids(request.GET.getlist("without"))]
     q = typed(request)
     same = access.chosen_contact(end_user, request.GET.get("same", "")) or same
-    kept = [(name, value) for name, values in request.GET.lists() for value in values
+    resent = [(name, value) for name, values in request.GET.lists() for value in values
             if name not in ("q", "without", "same")]  # fmt: skip
     if same is not None:
         picked = queries.likely(end_user, same, q)
@@ -39,7 +39,7 @@ def picker(
     apart = queries.told_apart([end_user.pk], [one.contact.name for one in picked])
     more = len(picked) > queries.PICKED
     return {"q": q, "picked": picked[: queries.PICKED], "more_to_pick": more, "apart": apart, "without": ids,
-            "same": same, "kept": kept}  # fmt: skip
+            "same": same, "kept": resent}  # fmt: skip
 
 
 @access.page

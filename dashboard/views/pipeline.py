@@ -35,8 +35,7 @@ def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
 def _work_page(request: HttpRequest, name: str, of: Callable[[Any, str], QuerySet]) -> HttpResponse:
     state = request.GET.get("state", "")
     page = pager.page_of(request, of(access.end_users_of(request), state), ["-id"])
-    rows = [queries.shown(work) for work in page.rows]
-    return _page(request, name, page=page, rows=rows, state=state)
+    return _page(request, name, page=page, rows=page.rows, state=state)
 
 
 @access.page
@@ -74,24 +73,20 @@ def _work(request: HttpRequest, kind: str, pk: int) -> Work:
     return get_object_or_404(rows, pk=pk)
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def retry(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
     """Sends failed work round again from the start."""
     work: Any = _work(request, kind, pk)
     with atomic():
-        sent = run.retry(work)
-        if sent:
+        if run.retry(work):
             queue.enqueue(RESUMES[kind], work.end_user_id)
-    if sent:
-        feedback.done(request, _("Trying again now."))
-    else:
-        feedback.refused(request, _("It is not waiting for a retry any more."))
+            feedback.done(request, _("Trying again now."))
+        else:
+            feedback.refused(request, _("It is not waiting for a retry any more."))
     return feedback.back(request, "dashboard:pipeline")
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
     """Leaves work undone; a retry brings it back."""
     if run.cancel(_work(request, kind, pk)):
@@ -101,8 +96,7 @@ def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
     return feedback.back(request, "dashboard:pipeline")
 
 
-@access.admin_action
-@access.needs_no_token
+@access.admin_action(token=False)
 def run_job(request: HttpRequest, job: str) -> HttpResponse:
     """Hands a job to the workers now."""
     if job not in schedules.JOBS:

@@ -45,7 +45,10 @@ def ask(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     if not form.is_valid():
         return _page(request, end_user, form, status=422)
     return _page(
-        request, end_user, form, trace=build.trace(end_user, ContextRequest(**form.cleaned_data))
+        request,
+        end_user,
+        form,
+        trace=build.trace(end_user, ContextRequest(**form.cleaned_data)),
     )
 
 
@@ -78,8 +81,7 @@ def _page(
     return render(request, f"playground/{name}.html", context, status=status)
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHttpResponse:
     """The model's reply with what is injected: line by line as it is written for a script
     that asks so, else on the page when it is complete. It costs money, so not for viewers."""
@@ -90,8 +92,7 @@ def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHt
     messages = _conversation(end_user, form, trace.injection.system_prompt)
     if request.accepts(LINES) and not request.accepts("text/html"):
         return _streamed(chat, messages)
-    written = ""
-    problem = ""
+    written, problem = "", ""
     try:
         for piece in chat.stream(messages):
             written += piece
@@ -132,8 +133,8 @@ def _lines(chat: ChatModel, messages: Sequence[ChatMessage], language: str) -> I
         yield _line(done=True)
 
 
-def _line(**said: Any) -> str:
-    return json.dumps(said, ensure_ascii=False) + "\n"
+def _line(**values: Any) -> str:
+    return json.dumps(values, ensure_ascii=False) + "\n"
 
 
 async def _read_aside(lines: Callable[[], Iterator[str]]) -> AsyncIterator[str]:

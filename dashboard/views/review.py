@@ -1,6 +1,6 @@
 """Decisions that wait for a person: who is one person, which value is right, what is about whom."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from accounts.cells import atomic
 from accounts.models import Change, EndUser
-from contacts.merge import AS_IT_IS, Choice, InvalidMerge, not_the_same, put_off
+from contacts.merge import AS_IT_IS, Choice, not_the_same, put_off
 from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
 from dashboard.queries import claims
@@ -158,24 +158,23 @@ def _choice(request: HttpRequest, stays: Contact, goes: Contact) -> Choice:
     called = {*stays.aliases, goes.name, *goes.aliases}
     chosen = {name.removeprefix(VALUE): str(what) for name, what in sent.items()
               if name.startswith(VALUE)}  # fmt: skip
-    said = sent.get("relationship")
+    relationship = sent.get("relationship")
     return Choice(
         values={key: what.removeprefix(RIGHT) for key, what in chosen.items()
                 if what.startswith(RIGHT)},
         both=[key for key, what in chosen.items() if what == BOTH and key in stays.attributes],
-        relationship=said if said in (stays.relationship, goes.relationship) else None,
+        relationship=relationship if relationship in (stays.relationship, goes.relationship) else None,
         without=called - {*sent.getlist("alias")},
     )  # fmt: skip
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def preview(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> HttpResponse:
     """The card after a merge with what is chosen: the part of the page."""
     stays, goes = access.get_contact(end_user, one), access.get_contact(end_user, other)
     choice = _choice(request, stays, goes)
-    found = queries.preview(goes, stays, access.actor(request), choice)
-    context = {"end_user": end_user, "stays_pk": one, "goes_pk": other, "preview": found}
+    card = queries.preview(goes, stays, access.actor(request), choice)
+    context = {"end_user": end_user, "stays_pk": one, "goes_pk": other, "preview": card}
     return render(request, "review/_preview.html", context)
 
 
@@ -183,32 +182,23 @@ def preview(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> 
 def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> HttpResponse:
     """Merges ``other`` into ``one``, keeps them apart, or puts the question off."""
     stays, goes = access.get_contact(end_user, one), access.get_contact(end_user, other)
-    names = {"one": feedback.apart(stays.name), "other": feedback.apart(goes.name)}
-    actor, why = access.actor(request), request.POST.get("why", "")
-    try:
-        match request.POST.get("decision"):
-            case "merge":
-                choice = _choice(request, stays, goes)
-                change = merge_contacts.merge(
-                    end_user, goes.pk, stays.pk, actor=actor, why=why, choice=choice
-                )
-                feedback.done(
-                    request, _("%(other)s and %(one)s are one person now.") % names, change
-                )
-            case "different":
-                change = not_the_same(end_user, goes.pk, stays.pk, actor=actor, why=why)
-                feedback.done(
-                    request,
-                    _("%(one)s and %(other)s stay two people. This is not asked again.") % names,
-                    change,
-                )
-            case "later":
-                put_off(end_user, stays.pk, goes.pk, actor=actor)
-                feedback.done(request, _("Moved to the end of the queue."))
-            case _:
-                feedback.refused(request, _("Choose merge, not the same, or later."))
-    except InvalidMerge as error:
-        feedback.refused(request, error.reason)
+    names = {"one": stays.name, "other": goes.name}
+    by = {"actor": access.actor(request), "why": request.POST.get("why", "")}
+    match request.POST.get("decision"):
+        case "merge":
+            choice = _choice(request, stays, goes)
+            change = merge_contacts.merge(end_user, goes.pk, stays.pk, choice=choice, **by)
+            message = _("%(other)s and %(one)s are one person now.")
+            feedback.done(request, message, change, **names)
+        case "different":
+            change = not_the_same(end_user, goes.pk, stays.pk, **by)
+            message = _("%(one)s and %(other)s stay two people. This is not asked again.")
+            feedback.done(request, message, change, **names)
+        case "later":
+            put_off(end_user, stays.pk, goes.pk, actor=by["actor"])
+            feedback.done(request, _("Moved to the end of the queue."))
+        case _:
+            feedback.refused(request, _("Choose merge, not the same, or later."))
     return feedback.back(request, "dashboard:review")
 
 
@@ -218,25 +208,32 @@ def decide_many(request: HttpRequest) -> HttpResponse:
     ids = access.valid_numbers(request.POST.getlist("pair"))
     users = access.end_users_of(request)
     pairs = queries.open_suggestions(users).filter(pk__in=ids[: NEXT_SHOWN + 1])
-    made: dict[EndUser, list[Change]] = {}
-    try:
-        with atomic():
-            for pair in pairs:
-                change = not_the_same(
-                    pair.end_user, pair.first_id, pair.second_id, actor=access.actor(request)
-                )
-                made.setdefault(pair.end_user, []).append(change)
-    except InvalidMerge as error:
-        feedback.refused(request, error.reason)
-        made = {}
+    actor = access.actor(request)
     if not ids:
         feedback.refused(request, _("Choose pairs first."))
-    for changes in made.values():  # one Undo for each end user: changes are theirs
-        said = ngettext(
-            "%(n)d pair stays two people.", "%(n)d pairs stay two people.", len(changes)
-        )
-        feedback.done(request, said % {"n": len(changes)}, *changes)
+    _each(
+        request,
+        pairs,
+        lambda pair: not_the_same(pair.end_user, pair.first_id, pair.second_id, actor=actor),
+        lambda n: ngettext("%(n)d pair stays two people.", "%(n)d pairs stay two people.", n),
+    )
     return feedback.back(request, "dashboard:review")
+
+
+def _each(
+    request: HttpRequest,
+    rows: Iterable[Any],
+    verb: Callable[[Any], Change | None],
+    message: Callable[[int], str],
+) -> None:
+    """Calls the verb with every row or, where one refuses, changes none. Says so with one Undo for
+    each end user, whose changes they are."""
+    made: dict[EndUser, list[Change | None]] = {}
+    with atomic():
+        for row in rows:
+            made.setdefault(row.end_user, []).append(verb(row))
+    for changes in made.values():
+        feedback.done(request, message(len(changes)), *changes, n=len(changes))
 
 
 @access.action
@@ -244,29 +241,21 @@ def decide_links(request: HttpRequest) -> HttpResponse:
     """Confirms all links chosen in the queue, or says of all that they are wrong."""
     ids = access.valid_numbers(request.POST.getlist("link"))[: NEXT_SHOWN + 1]
     right, actor = request.POST.get("decision") == "right", access.actor(request)
-    waiting = queries.doubtful_links(access.end_users_of(request))
-    made: dict[EndUser, list[Change | None]] = {}
-    try:
-        with atomic():
-            for link in waiting.filter(pk__in=ids):
-                made.setdefault(link.end_user, []).append(
-                    review_links.confirm(link.end_user, link.pk, actor=actor)
-                    if right
-                    else edit_memories.unlink(
-                        link.end_user, link.memory_id, link.contact_id, actor=actor
-                    )
-                )
-    except edit_memories.InvalidCorrection as error:
-        feedback.refused(request, error.reason)
-        made = {}
+    waiting = queries.doubtful_links(access.end_users_of(request)).filter(pk__in=ids)
+
+    def verb(link: Link) -> Change | None:
+        if right:
+            return review_links.confirm(link.end_user, link.pk, actor=actor)
+        return edit_memories.unlink(link.end_user, link.memory_id, link.contact_id, actor=actor)
+
+    def message(n: int) -> str:
+        if right:
+            return ngettext("%(n)d link is right.", "%(n)d links are right.", n)
+        return ngettext("%(n)d link was wrong.", "%(n)d links were wrong.", n)
+
     if not ids:
         feedback.refused(request, _("Choose links first."))
-    for changes in made.values():  # one Undo for each end user: changes are theirs
-        if right:
-            said = ngettext("%(n)d link is right.", "%(n)d links are right.", len(changes))
-        else:
-            said = ngettext("%(n)d link was wrong.", "%(n)d links were wrong.", len(changes))
-        feedback.done(request, said % {"n": len(changes)}, *changes)
+    _each(request, waiting, verb, message)
     return feedback.back(request, "dashboard:links")
 
 
@@ -276,8 +265,8 @@ def conflicts(request: HttpRequest) -> HttpResponse:
     users, _chosen = users_in_view(request)
     queue, at = _in_hand(request, queries.in_doubt(users, NEXT_SHOWN + 1, language_of()))
     apart = _apart([one.end_user.pk for one in queue], [p for one in queue for p in one.people])
-    found = _following(request, queue, at)
-    return _queue_page(request, "conflicts", queue, at=at, apart=apart, **found)
+    following = _following(request, queue, at)
+    return _queue_page(request, "conflicts", queue, at=at, apart=apart, **following)
 
 
 @access.action
@@ -287,12 +276,10 @@ def settle(request: HttpRequest, end_user: EndUser, edge: int) -> HttpResponse:
     try:
         right = None if sent == BOTH else UUID(sent)
         change = edit_edges.settle(end_user, edge, right, actor=actor)
-        said = _("Both stand.") if right is None else _("The other is no longer true.")
-        feedback.done(request, said, change)
+        message = _("Both stand.") if right is None else _("The other is no longer true.")
+        feedback.done(request, message, change)
     except ValueError:
         feedback.refused(request, _("Choose what is true."))
-    except edit_memories.InvalidCorrection as error:
-        feedback.refused(request, error.reason)
     return feedback.back(request, "dashboard:conflicts")
 
 
@@ -318,29 +305,26 @@ def links(request: HttpRequest) -> HttpResponse:
 def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpResponse:
     """Confirms that a memory is about a person, says that it is not, or gives it to another."""
     row = get_object_or_404(Link.objects.of(end_user).select_related("contact"), pk=link)
-    actor, name = access.actor(request), {"name": feedback.apart(row.contact.name)}
-    try:
-        match request.POST.get("decision"):
-            case "right":
-                change = review_links.confirm(end_user, row.pk, actor=actor)
-                feedback.done(request, _("Confirmed: it is about %(name)s.") % name, change)
-            case "wrong":
-                change = edit_memories.unlink(end_user, row.memory_id, row.contact_id, actor=actor)
-                feedback.done(request, _("Unlinked from %(name)s.") % name, change)
-            case "move":
-                target = access.chosen_contact(end_user, request.POST.get("to", ""))
-                if target is None:
-                    raise edit_memories.InvalidCorrection(_("Choose the person that it is about."))
-                change = edit_memories.move(
-                    end_user, row.memory_id, row.contact_id, target.pk, actor=actor
-                )
-                feedback.done(
-                    request, _("Moved to %(name)s.") % {"name": feedback.apart(target.name)}, change
-                )
-            case _:
-                feedback.refused(request, _("Choose right, wrong, or another person."))
-    except edit_memories.InvalidCorrection as error:
-        feedback.refused(request, error.reason)
+    name, actor, link_ends = (
+        row.contact.name,
+        access.actor(request),
+        (row.memory_id, row.contact_id),
+    )
+    match request.POST.get("decision"):
+        case "right":
+            change = review_links.confirm(end_user, row.pk, actor=actor)
+            feedback.done(request, _("Confirmed: it is about %(name)s."), change, name=name)
+        case "wrong":
+            change = edit_memories.unlink(end_user, *link_ends, actor=actor)
+            feedback.done(request, _("Unlinked from %(name)s."), change, name=name)
+        case "move":
+            target = access.chosen_contact(end_user, request.POST.get("to", ""))
+            if target is None:
+                raise edit_memories.InvalidCorrection(_("Choose the person that it is about."))
+            change = edit_memories.move(end_user, *link_ends, target.pk, actor=actor)
+            feedback.done(request, _("Moved to %(name)s."), change, name=target.name)
+        case _:
+            feedback.refused(request, _("Choose right, wrong, or another person."))
     return feedback.back(request, "dashboard:links")
 
 

@@ -1,6 +1,7 @@
 """End users and apps: who they are, what is kept of them, keys, export, and erasing."""
 
 import json
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -50,19 +51,15 @@ def users(request: HttpRequest) -> HttpResponse:
 
 
 @access.page
-def one_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """What is kept of an end user, their activity, what they asked to forget."""
-    return _user_page(request, end_user)
-
-
-def _user_page(
+def one_user(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
-    kept = queries.kept(end_user)
+    """What is stored of an end user, their activity, what they asked to forget."""
+    stored = queries.stored(end_user)
     context = {
         "end_user": end_user,
-        "kept": kept,
-        "size": sum(one.size for one in kept),
+        "kept": stored,
+        "size": sum(table.size for table in stored),
         "erasures": Erasure.objects.of(end_user)[:SHOWN_ERASURES],
         "time_zone": end_user.time_zone,
         "time_zones": time_zones.names(),
@@ -82,15 +79,12 @@ def user_time_zone(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         end_user.settle(name)
     except ValidationError as error:
         wrong = {"time_zone": name, "problem": error.messages[0]}
-        return _user_page(request, end_user, status=422, **wrong)
-    feedback.done(
-        request, _("Days now follow the time zone %(zone)s.") % {"zone": str(end_user.zone)}
-    )
+        return one_user.render(request, end_user, status=422, **wrong)
+    feedback.done(request, _("Days now follow the time zone %(zone)s."), zone=end_user.zone)
     return redirect("dashboard:user", end_user.pk)
 
 
-@access.action
-@access.needs_no_token
+@access.action(token=False)
 def read_now(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Has the workers read and distil what waits, whatever the cadence."""
     queue.enqueue("process", end_user.pk)
@@ -101,8 +95,12 @@ def read_now(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.admin_page
 def export(_request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Everything that is stored of an end user, as a file that ``import_user`` reads."""
-    document = portability.export_user(end_user)
     name = slugify(end_user.external_id) or f"user-{end_user.pk}"
+    return as_file(portability.export_user(end_user), name)
+
+
+def as_file(document: dict[str, Any], name: str) -> HttpResponse:
+    """An exported end user as a JSON file to save."""
     return HttpResponse(
         json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=1),
         content_type="application/json",
@@ -113,7 +111,7 @@ def export(_request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.admin_page
 def before_forgetting(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Exactly what will go: the one page that asks before it acts."""
-    context = {"end_user": end_user, "kept": queries.kept(end_user)}
+    context = {"end_user": end_user, "kept": queries.stored(end_user)}
     return render(request, "users/forget.html", context)
 
 
@@ -122,14 +120,14 @@ def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Erases an end user for good."""
     gone = erase.forget_everything(end_user, receipts.by(request))
     feedback.erased(request, gone, end_user.external_id)
-    return (
-        redirect("dashboard:receipt", gone.receipt) if gone.receipt else redirect("dashboard:users")
-    )
+    if gone.receipt:
+        return redirect("dashboard:receipt", gone.receipt)
+    return redirect("dashboard:users")
 
 
 @access.page
 def undecided(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Messages and people of whom only a person can say whether they were to be forgotten."""
+    """Messages and people that an erasure left for an operator to decide."""
     context = {"end_user": end_user, "wishes": queries.undecided(end_user)}
     return render(request, "users/undecided.html", context)
 
@@ -138,139 +136,27 @@ def undecided(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> HttpResponse:
     """Erases or keeps one of these messages or people."""
     sent = request.POST
-    try:
-        decide(
-            end_user,
-            wish,
-            redact=access.valid_numbers(sent.getlist("redact")),
-            keep=access.valid_numbers(sent.getlist("keep")),
-            forget=access.valid_ids(sent.getlist("forget")),
-            keep_people=access.valid_ids(sent.getlist("keep_people")),
-            by=By(access.actor(request)),
-        )
-    except erase.NothingToForget as error:
-        feedback.refused(request, str(error))
-    else:
-        feedback.done(request, _("Decision saved."))
+    decide(
+        end_user,
+        wish,
+        redact=access.valid_numbers(sent.getlist("redact")),
+        keep=access.valid_numbers(sent.getlist("keep")),
+        forget=access.valid_ids(sent.getlist("forget")),
+        keep_people=access.valid_ids(sent.getlist("keep_people")),
+        by=By(access.actor(request)),
+    )
+    feedback.done(request, _("Decision saved."))
     return redirect("dashboard:undecided", end_user.pk)
 
 
-@access.admin_page
-@access.of_all_cells
-def apps(request: HttpRequest, app: int = 0) -> HttpResponse:  # noqa: ARG001
-    """Apps with their keys; also what is left of the page that showed a key when it is reloaded."""
-    return _apps_page(request)
-
-
-@access.admin_action
-@access.needs_no_token
-@access.of_all_cells
-def new_app(request: HttpRequest) -> HttpResponse:
-    """Makes an app with its first key, which is shown this once."""
-    name = request.POST.get("name", "").strip()
-    problem = _wrong_name(name)
-    if hasattr(request.user, "operator"):
-        problem = _("You are assigned to certain apps and can't create others.")
-    if problem:
-        return _apps_page(request, name=name, problem=problem, status=422)
-    with atomic():
-        app = App.objects.create(name=name)
-        _key, secret = ApiKey.issue(app)
-    return _apps_page(request, made=app, secret=secret)
-
-
-def _wrong_name(name: str) -> str:
-    """Why an app can't be called so, or ""."""
-    if not 0 < len(name) <= MAX_NAME or not name.isprintable():
-        return _("An app's name has 1 to 100 printable characters.")
-    if App.objects.filter(name=name).exists():
-        return _("There is already an app with this name.")
-    return ""
-
-
-@access.admin_action
-@access.of_all_cells
-def rename_app(request: HttpRequest, app: int) -> HttpResponse:
-    """Calls an app something else; its keys and users stay."""
-    held = get_object_or_404(access.apps_of(request), pk=app)
-    name = request.POST.get("name", "").strip()
-    if name != held.name:
-        if problem := _wrong_name(name):
-            feedback.refused(request, problem)
-            return redirect("dashboard:apps")
-        held.name = name
-        held.save(update_fields=["name"])
-        feedback.done(
-            request, _("The app is called %(name)s now.") % {"name": feedback.apart(name)}
-        )
-    return redirect("dashboard:apps")
-
-
-@access.admin_action
-@access.of_all_cells
-def archive_app(request: HttpRequest, app: int) -> HttpResponse:
-    """Refuses an app's keys and shows its users nowhere, until it is brought back."""
-    held = get_object_or_404(access.apps_of(request), pk=app)
-    archived = bool(request.POST.get("archived"))
-    held.archived_at = (held.archived_at or timezone.now()) if archived else None
-    held.save(update_fields=["archived_at"])
-    said = (
-        _("%(name)s is in the archive: its keys are refused.")
-        if archived
-        else _("%(name)s is back.")
-    )
-    feedback.done(request, said % {"name": feedback.apart(held.name)})
-    return redirect("dashboard:apps")
-
-
-@access.admin_action
-@access.needs_no_token
-@access.of_all_cells
-def new_key(request: HttpRequest, app: int) -> HttpResponse:
-    """Makes another key of an app, or of one of its users, shown this once."""
-    held = get_object_or_404(access.apps_of(request), pk=app)
-    user = request.POST.get("user", "").strip()
-    try:
-        check_external_id(user)
-    except ApiError as error:
-        feedback.refused(request, str(error.detail))
-        return redirect("dashboard:apps")
-    _key, secret = ApiKey.issue(held, _label(request), user)
-    return _apps_page(request, made=held, secret=secret)
-
-
-def _label(request: HttpRequest) -> str:
-    return clean(request.POST.get("label", ""), MAX_LABEL)[:MAX_LABEL]
-
-
-@access.admin_action
-@access.of_all_cells
-def label_key(request: HttpRequest, key: int) -> HttpResponse:
-    """Says what a key is for."""
-    row = get_object_or_404(ApiKey.objects.filter(app__in=access.apps_of(request)), pk=key)
-    row.label = _label(request)
-    row.save(update_fields=["label"])
-    feedback.done(request, _("Saved."))
-    return redirect("dashboard:apps")
-
-
-@access.admin_action
-@access.of_all_cells
-def app_time_zone(request: HttpRequest, app: int) -> HttpResponse:
-    """The time zone of the users of an app who have none of their own."""
-    held = get_object_or_404(access.apps_of(request), pk=app)
-    name = request.POST.get("time_zone", "").strip()
-    try:
-        held.settle(name)
-    except ValidationError as error:
-        wrong = {"zone_of": held.pk, "time_zone": name, "zone_problem": error.messages[0]}
-        return _apps_page(request, status=422, **wrong)
-    feedback.done(request, _("Days now follow the time zone %(zone)s.") % {"zone": str(held.zone)})
-    return redirect("dashboard:apps")
-
-
-def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
-    """The page itself, never after a redirect: a secret is in this answer or nowhere."""
+@access.admin_page(all_cells=True)
+def apps(
+    request: HttpRequest,
+    app: int = 0,  # noqa: ARG001 of the address of a form that shows a secret, when it is reloaded
+    status: int = 200,
+    **more: object,
+) -> HttpResponse:
+    """Apps with their keys. A new secret is in the answer that makes it, never after a redirect."""
     visible = list(queries.with_keys(access.apps_of(request)))
     context = {
         "apps": [app for app in visible if not app.archived_at],
@@ -282,35 +168,132 @@ def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpR
     return render(request, "users/apps.html", context, status=status)
 
 
-@access.admin_action
-@access.of_all_cells
+@access.admin_action(all_cells=True, token=False)
+def new_app(request: HttpRequest) -> HttpResponse:
+    """Makes an app with its first key, which is shown this once."""
+    name = request.POST.get("name", "").strip()
+    problem = _wrong_name(name)
+    if hasattr(request.user, "operator"):
+        problem = _("You are assigned to certain apps and can't create others.")
+    if problem:
+        return apps.render(request, name=name, problem=problem, status=422)
+    with atomic():
+        app = App.objects.create(name=name)
+        _made, secret = ApiKey.issue(app)
+    return apps.render(request, made=app, secret=secret)
+
+
+def _wrong_name(name: str) -> str:
+    """Why an app can't be called so, or ""."""
+    if not 0 < len(name) <= MAX_NAME or not name.isprintable():
+        return _("An app's name has 1 to 100 printable characters.")
+    if App.objects.filter(name=name).exists():
+        return _("There is already an app with this name.")
+    return ""
+
+
+@access.admin_action(all_cells=True)
+def rename_app(request: HttpRequest, app: int) -> HttpResponse:
+    """Renames an app; its keys and users stay."""
+    row = get_object_or_404(access.apps_of(request), pk=app)
+    name = request.POST.get("name", "").strip()
+    problem = "" if name == row.name else _wrong_name(name)
+    if problem:
+        feedback.refused(request, problem)
+    elif name != row.name:
+        row.name = name
+        row.save(update_fields=["name"])
+        feedback.done(request, _("The app is called %(name)s now."), name=name)
+    return redirect("dashboard:apps")
+
+
+@access.admin_action(all_cells=True)
+def archive_app(request: HttpRequest, app: int) -> HttpResponse:
+    """Archives an app, or brings it back: its keys are refused and its users shown nowhere."""
+    row = get_object_or_404(access.apps_of(request), pk=app)
+    message = _("%(name)s is back.")
+    if request.POST.get("archived"):
+        row.archived_at = row.archived_at or timezone.now()
+        message = _("%(name)s is in the archive: its keys are refused.")
+    else:
+        row.archived_at = None
+    row.save(update_fields=["archived_at"])
+    feedback.done(request, message, name=row.name)
+    return redirect("dashboard:apps")
+
+
+@access.admin_action(all_cells=True, token=False)
+def new_key(request: HttpRequest, app: int) -> HttpResponse:
+    """Makes another key of an app, or of one of its users, shown this once."""
+    row = get_object_or_404(access.apps_of(request), pk=app)
+    user = request.POST.get("user", "").strip()
+    try:
+        check_external_id(user)
+    except ApiError as error:
+        feedback.refused(request, str(error.detail))
+        return redirect("dashboard:apps")
+    _made, secret = ApiKey.issue(row, _label(request), user)
+    return apps.render(request, made=row, secret=secret)
+
+
+def _label(request: HttpRequest) -> str:
+    return clean(request.POST.get("label", ""), MAX_LABEL)[:MAX_LABEL]
+
+
+@access.admin_action(all_cells=True)
+def label_key(request: HttpRequest, key: int) -> HttpResponse:
+    """Says what a key is for."""
+    row = get_object_or_404(ApiKey.objects.filter(app__in=access.apps_of(request)), pk=key)
+    row.label = _label(request)
+    row.save(update_fields=["label"])
+    feedback.done(request, _("Saved."))
+    return redirect("dashboard:apps")
+
+
+@access.admin_action(all_cells=True)
+def app_time_zone(request: HttpRequest, app: int) -> HttpResponse:
+    """Sets the time zone of the users of an app who have none of their own."""
+    row = get_object_or_404(access.apps_of(request), pk=app)
+    name = request.POST.get("time_zone", "").strip()
+    try:
+        row.settle(name)
+    except ValidationError as error:
+        wrong = {"zone_of": row.pk, "time_zone": name, "zone_problem": error.messages[0]}
+        return apps.render(request, status=422, **wrong)
+    feedback.done(request, _("Days now follow the time zone %(zone)s."), zone=row.zone)
+    return redirect("dashboard:apps")
+
+
+def _key(request: HttpRequest, pk: int) -> ApiKey:
+    """A key that is not revoked, of an app that this person may see; Http404."""
+    rows = ApiKey.objects.filter(app__in=access.apps_of(request), revoked_at=None)
+    return get_object_or_404(rows, pk=pk)
+
+
+@access.admin_action(all_cells=True)
 def key_limit(request: HttpRequest, key: int) -> HttpResponse:
-    """How many requests a minute a key may send from now on; empty: as the setting says."""
-    visible = access.apps_of(request)
-    row = get_object_or_404(ApiKey.objects.filter(app__in=visible, revoked_at=None), pk=key)
-    given = request.POST.get("limit", "").strip()
+    """Sets how many requests a minute a key may send; empty: as the setting says."""
+    row, given = _key(request, key), request.POST.get("limit", "").strip()
     digits = given.isascii() and given.isdecimal() and len(given) <= len(str(MAX_LIMIT))
     if given and not digits:
-        feedback.refused(request, _("Give a whole number up to %(n)d.") % {"n": MAX_LIMIT})
+        feedback.refused(request, _("Give a whole number up to %(n)d."), n=MAX_LIMIT)
         return redirect("dashboard:apps")
     row.rate_limit = int(given) if given else None
     row.save(update_fields=["rate_limit"])
     if limit := row.requests_a_minute:
-        told = _("The key %(key)s may send %(n)d requests a minute from now on.")
+        message = _("The key %(key)s may send %(n)d requests a minute from now on.")
     else:
-        told = _("The key %(key)s may send any number of requests from now on.")
-    feedback.done(request, told % {"key": str(row), "n": limit})
+        message = _("The key %(key)s may send any number of requests from now on.")
+    feedback.done(request, message, key=row, n=limit)
     return redirect("dashboard:apps")
 
 
-@access.admin_action
-@access.of_all_cells
+@access.admin_action(all_cells=True)
 def revoke_key(request: HttpRequest, key: int) -> HttpResponse:
     """Ends a key: calls with it are refused from now on."""
-    visible = access.apps_of(request)
-    row = get_object_or_404(ApiKey.objects.filter(app__in=visible, revoked_at=None), pk=key)
+    row = _key(request, key)
     row.revoke()
-    feedback.done(request, _("The key %(key)s is refused from now on.") % {"key": str(row)})
+    feedback.done(request, _("The key %(key)s is refused from now on."), key=row)
     return redirect("dashboard:apps")
 
 

@@ -1,5 +1,6 @@
-"""Webhooks of the apps: made, tried, stopped, given new secrets; and what was sent."""
+"""Webhooks of the apps: made, tried, stopped, given new secrets; and the log of deliveries."""
 
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -26,14 +27,9 @@ def _visible(request: HttpRequest) -> QuerySet[Endpoint]:
     return rows.select_related("app").order_by("app__name", "created_at")
 
 
-@access.admin_page
-@access.of_all_cells
-def show(request: HttpRequest) -> HttpResponse:
+@access.admin_page(all_cells=True)
+def show(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
     """All webhooks, and the log of deliveries: of all, or of the one in ``?webhook=``."""
-    return _page(request)
-
-
-def _page(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
     hooks = list(_visible(request))
     chosen = access.valid_ids([request.GET.get("webhook", "")])
     shown = [hook for hook in hooks if not chosen or hook.pk == chosen[0]]
@@ -51,9 +47,7 @@ def _page(request: HttpRequest, status: int = 200, **more: object) -> HttpRespon
     return render(request, "webhooks/list.html", context, status=status)
 
 
-@access.admin_action
-@access.needs_no_token
-@access.of_all_cells
+@access.admin_action(all_cells=True, token=False)
 @sensitive_variables("secret")
 def new(request: HttpRequest) -> HttpResponse:
     """Makes a webhook; its secret is on this answer only."""
@@ -61,38 +55,36 @@ def new(request: HttpRequest) -> HttpResponse:
     ids = access.valid_numbers([sent.get("app", "")])
     app = get_object_or_404(access.apps_of(request).filter(archived_at=None), pk__in=ids)
     url, label = sent.get("url", "").strip(), clean(sent.get("label", ""), MAX_LABEL)[:MAX_LABEL]
+    types = sent.getlist("types")
     try:
         if len(url) > MAX_URL:
             raise Refused
-        made, secret = endpoints.create(app, url, sent.getlist("types"), label)
-    except (Refused, endpoints.TooMany) as error:
-        problem = (
-            _(
-                "Give an address that begins with https:// or http://, of a public host. "
-                "Addresses of this machine need MIO_WEBHOOKS_TO_LOOPBACK=on."
-            )
-            if isinstance(error, Refused)
-            else _("This app has as many webhooks as it may have.")
+        made, secret = endpoints.create(app, url, types, label)
+    except Refused:
+        problem = _(
+            "Give an address that begins with https:// or http://, of a public host. "
+            "Addresses of this machine need MIO_WEBHOOKS_TO_LOOPBACK=on."
         )
-        kept = {"url": url, "label": label, "app": app.pk, "types": sent.getlist("types")}
-        return _page(request, 422, problem=problem, sent=kept)
-    return _page(request, made=made, secret=secret)
+    except endpoints.TooMany:
+        problem = _("This app has as many webhooks as it may have.")
+    else:
+        return show.render(request, made=made, secret=secret)
+    typed = {"url": url, "label": label, "app": app.pk, "types": types}
+    return show.render(request, 422, problem=problem, sent=typed)
 
 
-@access.admin_action
-@access.of_all_cells
+@access.admin_action(all_cells=True)
 @sensitive_variables("secret")
 def rotate(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Gives a webhook a new secret; it is on this answer only."""
     endpoint = get_object_or_404(_visible(request), pk=webhook)
     secret = endpoints.rotate(endpoint)
-    return _page(request, made=endpoint, secret=secret, rotated=True)
+    return show.render(request, made=endpoint, secret=secret, rotated=True)
 
 
-@access.admin_action
-@access.of_all_cells
+@access.admin_action(all_cells=True)
 def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
-    """Stops a webhook, or starts it again: the one is the undo of the other."""
+    """Stops a webhook, or starts it again: each undoes the other."""
     endpoint = get_object_or_404(_visible(request), pk=webhook)
     if request.POST.get("enabled"):
         endpoints.enable(endpoint)
@@ -103,37 +95,36 @@ def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
     return redirect("dashboard:webhooks")
 
 
-@access.admin_action
-@access.needs_no_token
-@access.of_all_cells
-def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
-    """Sends an event that tells of nothing."""
-    endpoint = get_object_or_404(_visible(request), pk=webhook)
-    if endpoint.disabled_at is None:
-        endpoints.send_test(endpoint)
-        feedback.done(request, _("The test is on its way: the log below shows what comes of it."))
+def _send(request: HttpRequest, webhook: Endpoint, send: Any, message: str) -> HttpResponse:
+    """Calls ``send`` unless the webhook is stopped, and says so."""
+    if webhook.disabled_at is None:
+        send()
+        feedback.done(request, message)
     else:
         feedback.refused(request, _("Enable the webhook first."))
     return feedback.back(request, "dashboard:webhooks")
 
 
-@access.admin_action
-@access.needs_no_token
-@access.of_all_cells
+@access.admin_action(all_cells=True, token=False)
+def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
+    """Sends a test event."""
+    endpoint = get_object_or_404(_visible(request), pk=webhook)
+    message = _("The test is on its way: the log below shows what comes of it.")
+    return _send(request, endpoint, lambda: endpoints.send_test(endpoint), message)
+
+
+@access.admin_action(all_cells=True, token=False)
 def resend(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """Sends an event once more."""
     rows = Delivery.objects.filter(endpoint__in=list(_visible(request)), pk=delivery)
     with cells.everywhere():
-        found = next(iter(of_cells(rows.with_endpoint(), list)), None)
-    if found is None:
+        row = next(iter(of_cells(rows.with_endpoint(), list)), None)
+    if row is None:
         raise Http404
-    if found.endpoint.disabled_at is None:
-        with cells.entered(found._state.db or cells.SHARED):
-            endpoints.resend(found)
-        feedback.done(request, _("It is sent once more."))
-    else:
-        feedback.refused(request, _("Enable the webhook first."))
-    return feedback.back(request, "dashboard:webhooks")
+    with cells.entered(row._state.db or cells.SHARED):
+        return _send(
+            request, row.endpoint, lambda: endpoints.resend(row), _("It is sent once more.")
+        )
 
 
 urls = [

@@ -1,4 +1,4 @@
-"""What holds people and memories instead of a chat, one module each: ``sniff(head)`` says how likely
+"""Files of people and memories instead of chats, one module each: ``sniff(head)`` says how likely
 a text is of it (0 to 1), ``read(source, me)`` reads all of it: ``me`` is who of its ``owners`` is
 the user, "" nobody of them, None while nobody has said so. It raises NotReadable."""
 

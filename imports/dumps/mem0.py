@@ -135,7 +135,7 @@ def _noted(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _People:
-    """Who is spoken of by name, each once; but not the user."""
+    """The people named in memories, each once, without the user."""
 
     def __init__(self, me: str) -> None:
         self._me = {names.name_key(part) for part in re.split(r"[\W_\d]+", me) if part}

@@ -97,7 +97,7 @@ def _graph(source: Source) -> _Graph:
 
 
 def _add_entity(graph: _Graph, row: Mapping[str, Any]) -> int | None:
-    """How many observations it brings; None where it is no entity."""
+    """Adds an entity and returns the number of its observations; None if the row is no entity."""
     name, kind = clean(text_of(row.get("name"))), clean(text_of(row.get("entityType")))
     observed = row.get("observations", [])
     key = names.name_key(name)
@@ -147,7 +147,7 @@ class _GraphReader:
         return _USER if self.own and key == self.own else self.numbers.get(key)
 
     def _about(self, key: str, text: str) -> str:
-        """What is observed of somebody, with who that is."""
+        """An observation with the name of its person."""
         name = self._called(key, text)
         if name in text:
             return text
@@ -209,7 +209,7 @@ def _words(kind: str) -> str:
 
 
 def _read(kind: str) -> _Kind:
-    """What a type of relation between two people says."""
+    """Reads a type of relation between two people."""
     text = _words(kind)
     if (has := _HAS.match(text)) and _of_word(has[1])[0]:
         return _Kind(*_of_word(has[1]), swapped=True)

@@ -38,7 +38,12 @@ def parse(source: Source) -> Iterator[Turn]:
 def _branch(mapping: dict[str, Any], current: Any) -> list[dict[str, Any]]:
     """The messages from the first to the current one (else the newest leaf), by their parents."""
     if not isinstance(current, str) or current not in mapping:
-        current = max(_leaves(mapping), key=lambda key: _made(mapping[key]), default=None)
+        leaves = [
+            key
+            for key, node in mapping.items()
+            if isinstance(node, dict) and not node.get("children")
+        ]
+        current = max(leaves, key=lambda key: _made(mapping[key]), default=None)
     messages: list[dict[str, Any]] = []
     seen: set[str] = set()
     while isinstance(current, str) and current in mapping and current not in seen:
@@ -48,10 +53,6 @@ def _branch(mapping: dict[str, Any], current: Any) -> list[dict[str, Any]]:
             messages.append(message)
         current = node.get("parent")
     return messages[::-1]
-
-
-def _leaves(mapping: dict[str, Any]) -> list[str]:
-    return [k for k, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
 
 
 def _made(node: dict[str, Any]) -> float:

@@ -25,8 +25,9 @@ def sniff(head: str) -> float:
 
 def parse(source: Source) -> Iterator[Turn]:
     lined = '"_type"' in decoded(source.head()).lstrip().partition("\n")[0]
-    rows = _lines(source) if lined else (row for _, row in objects(source, "messages.item"))
-    for row in rows:
+    for _, row in json_lines(source) if lined else objects(source, "messages.item"):
+        if lined and row.get("_type") != "message":
+            continue
         text = without_quoted(text_of(row.get("content")).strip())
         name = text_of(row.get("groupNickname")) or text_of(row.get("accountName"))
         sender = str(row.get("sender") or "")
@@ -41,10 +42,6 @@ def parse(source: Source) -> Iterator[Turn]:
                 key=sender,
                 aliases=aliases,
             )
-
-
-def _lines(source: Source) -> Iterator[dict[str, Any]]:
-    return (row for _, row in json_lines(source) if row.get("_type") == "message")
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -47,7 +47,7 @@ def objects(
 
 
 def root(source: Source) -> str:
-    """Where the conversations of a document stand that is a list of them, holds one, or is one."""
+    """The path of the conversations in a document that is a list of them, holds one, or is one."""
     head = source.head().removeprefix(b"\xef\xbb\xbf").lstrip()
     if head[:1] == b"[":
         return "item"

@@ -1,4 +1,4 @@
-"""What chat exports in plain text have in common: invisible marks, times, placeholders of media,
+"""Parts of the readers of chats in plain text: invisible marks, times, placeholders of media,
 messages of several lines."""
 
 import csv
@@ -107,7 +107,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def without_quoted(text: str) -> str:
-    """What somebody answers, without the words that they answer to: ``…[引用 name：words]``."""
+    """A reply without the words that it quotes: ``…[引用 name：words]``."""
     return text.partition("[引用 ")[0].rstrip() if text.endswith("]") else text
 
 

@@ -116,7 +116,7 @@ def _dated(line: str) -> _Dated | None:
 
 
 def _said(dated: _Dated) -> tuple[str, str]:
-    """Who wrote it, nobody where the program did, and what."""
+    """The writer and the text of a line; no writer where the program wrote it."""
     match = _NAMED.match(dated.rest)
     if match is None or _NO_NAME.search(match["name"]):
         return "", ""
@@ -212,8 +212,8 @@ class DayOrder:
 
 
 def day_order(source: Source, sentences: Counter[str] | None = None) -> DayOrder:
-    """By all dates of the file. Counts in ``sentences`` how often what is long for a name stands
-    before a colon."""
+    """Finds the order of day and month by all dates of a file. Counts in ``sentences`` how often a text
+    too long for a name stands before a colon."""
     order = DayOrder()
     for line in lines(replace(source, skipped=Skipped())):
         if (dated := _dated(line)) is not None:

@@ -148,7 +148,7 @@ def _event(
 def _summary(each: ImportantDate, end_user: EndUser) -> str:
     kind = one_line(label(each.kind, end_user.language), MAX_NAME)
     name = one_line(each.contact.name, MAX_NAME) if each.contact else ""
-    said = _("%(name)s: %(date)s") % {"name": name, "date": kind} if name else kind
+    text = _("%(name)s: %(date)s") % {"name": name, "date": kind} if name else kind
     notes = [str(each.day.year)] if each.day.year else []
     notes += [_("lunar")] if each.day.calendar == LUNAR else []
-    return f"{said} ({', '.join(notes)})" if notes else said
+    return f"{text} ({', '.join(notes)})" if notes else text

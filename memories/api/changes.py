@@ -1,6 +1,5 @@
-"""The audit trail over HTTP, and the way back."""
+"""The audit trail over HTTP, and undo."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,16 +9,16 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.cells import atomic
-from accounts.errors import ApiError, conflict
-from accounts.fields import StoredReason, Strict
+from accounts.errors import conflict, first_or_404
+from accounts.fields import RowSerializer, StoredReason, Strict
 from accounts.models import Change, EndUser
-from accounts.paging import Page, PageQuery, page
-from accounts.rollback import CannotUndo, LaterChanges
+from accounts.paging import PageQuery, listed, page, page_of
+from accounts.rollback import LaterChanges
 from memories import queue
 from memories.corrections.undo import undo_change
 
 
-class ChangeSerializer(serializers.ModelSerializer):
+class ChangeSerializer(RowSerializer):
     """One correction: who did what, when and why."""
 
     subjects = serializers.ListField(
@@ -44,13 +43,6 @@ class ChangeDetail(ChangeSerializer):
 
     rows = ChangedRow(many=True)
 
-    class Meta(ChangeSerializer.Meta):
-        fields = [*ChangeSerializer.Meta.fields, "rows"]
-
-
-class ChangePage(Page):
-    results = ChangeSerializer(many=True)
-
 
 class UndoBody(Strict):
     """What to take back besides the change itself."""
@@ -61,20 +53,16 @@ class UndoBody(Strict):
     )
 
 
-def _shown(changes: Sequence[Change]) -> list[dict[str, Any]]:
-    return list(ChangeSerializer(changes, many=True).data)
-
-
 class Changes(UserView):
     @documented(
-        responses={200: ChangePage},
+        responses={200: page_of(ChangeSerializer)},
         parameters=[PageQuery],
         operation_id="changes_list",
         summary="What was corrected, the latest first",
     )
     def get(self, request: Request, **_path: Any) -> Response:
         rows = Change.objects.of(self.end_user).defer("rows")
-        return page(request, rows, "created_at", self.query(PageQuery), _shown)
+        return page(request, rows, "created_at", self.query(PageQuery), listed(ChangeSerializer))
 
 
 class OneChange(UserView):
@@ -103,15 +91,11 @@ class Undo(UserView):
                 undo_change(change, actor=self.actor, with_later=with_later)
                 queue.enqueue("embed", self.end_user.pk)
         except LaterChanges as error:
-            raise conflict(error, "later_changes", {"changes": _shown(error.changes)}) from error
-        except CannotUndo as error:
-            raise conflict(error, "cannot_undo") from error
+            changes = ChangeSerializer(error.changes, many=True).data
+            raise conflict(error, "later_changes", {"changes": changes}) from error
         change.refresh_from_db()
         return Response(ChangeSerializer(change).data)
 
 
 def _change(end_user: EndUser, change_id: UUID) -> Change:
-    change = Change.objects.of(end_user).filter(pk=change_id).first()
-    if change is None:
-        raise ApiError(404, "unknown_change", "This user has no such change.")
-    return change
+    return first_or_404(Change.objects.of(end_user).filter(pk=change_id), "unknown_change")

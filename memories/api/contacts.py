@@ -1,8 +1,6 @@
-"""Who is who, over HTTP: merge, split, not the same, resolve. Here, not beside the other
-contact endpoints, since memories follow."""
+"""Reading, erasing, merging, splitting and archiving contacts over HTTP. Here, not in
+``contacts.api``, since their memories follow."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -13,13 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError
-from accounts.fields import BoundedList, Flag, Identifier, Strict, Text
+from accounts.errors import ApiError, unknown
+from accounts.fields import BoundedList, Flag, Identifier, Reasoned, Text
 from accounts.models import Change
 from contacts import store
 from contacts.api import OneContact
 from contacts.edit import archive_contact
-from contacts.merge import UnknownPerson, not_the_same
+from contacts.merge import not_the_same
 from contacts.models import Contact
 from contacts.serializers import ChangedContact, ContactDetail, Name, detail
 from memories.api.requested import Forgotten
@@ -31,25 +29,21 @@ from memories.history.mention_rhythm import rhythms
 MAX_SPLIT = 5000
 
 
-class _Reasoned(Strict):
-    why = Text(max_length=500, allow_blank=True, required=False)
-
-
-class MergeForm(_Reasoned):
+class MergeForm(Reasoned):
     """``into``: the contact that stays."""
 
     into = Identifier()
 
 
-class NotTheSameForm(_Reasoned):
+class NotTheSameForm(Reasoned):
     other = Identifier(help_text="The contact who is another person.")
 
 
-class ArchiveForm(_Reasoned):
+class ArchiveForm(Reasoned):
     archived = Flag(help_text="false brings the person back.")
 
 
-class SplitForm(_Reasoned):
+class SplitForm(Reasoned):
     """The memories that are about another person, and how that one is called."""
 
     memories = BoundedList(child=Identifier(), min_length=1, max_length=MAX_SPLIT)
@@ -57,7 +51,7 @@ class SplitForm(_Reasoned):
     relationship = Text(max_length=200, allow_blank=True, required=False)
 
 
-class ResolveForm(_Reasoned):
+class ResolveForm(Reasoned):
     """One of the values that an attribute holds side by side, or that ``all`` of them are right."""
 
     key = Text(max_length=50)
@@ -84,14 +78,12 @@ class ResolveForm(_Reasoned):
 class PersonView(UserView):
     """An endpoint about contacts."""
 
-    def contact(self, pk: UUID | None = None, *, or_survivor: bool) -> Contact:
-        """The contact of this id or of the address, or of a merged one the survivor. Raises a
-        404."""
-        pk = pk or self.kwargs["contact_id"]
-        found = store.survivor(self.end_user, pk)
-        if found is None:
-            raise ApiError(404, "unknown_contact", "This user has no such contact.")
-        return found if or_survivor else Contact.objects.of(self.end_user).get(pk=pk)
+    def survivor(self, pk: UUID) -> Contact:
+        """The contact of this id, of a merged one the survivor. Raises a 404."""
+        contact = store.survivor(self.end_user, pk)
+        if contact is None:
+            raise unknown("unknown_contact")
+        return contact
 
     def other(self, field: str, pk: UUID) -> UUID:
         """The id of another contact, given in the body. Raises ValidationError."""
@@ -118,11 +110,8 @@ Cadence = inline_serializer(
 class PersonDetail(ContactDetail):
     cadence = Cadence
 
-    class Meta(ContactDetail.Meta):
-        fields = [*ContactDetail.Meta.fields, "cadence"]
 
-
-class Person(OneContact):
+class Person(PersonView, OneContact):
     @documented(
         responses={200: PersonDetail},
         operation_id="contacts_retrieve",
@@ -130,12 +119,11 @@ class Person(OneContact):
         description="`cadence` says how often they used to be spoken of and for how long they have "
         "not been; null before there is a rhythm. It is never injected.",
     )
-    def get(self, request: Request, contact_id: UUID, **path: Any) -> Response:
-        reply = super().get(request, contact_id, **path)
-        pk = UUID(str(reply.data["id"]))
-        rhythm = rhythms(self.end_user, [pk]).get(pk)
-        reply.data["cadence"] = rhythm and {**asdict(rhythm), "quiet": rhythm.quiet}
-        return reply
+    def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        contact = self.survivor(contact_id)
+        rhythm = rhythms(self.end_user, [contact.pk]).get(contact.pk)
+        cadence = rhythm and {**asdict(rhythm), "quiet": rhythm.quiet}
+        return Response({**detail(contact), "cadence": cadence})
 
     @documented(
         responses={200: Forgotten},
@@ -163,14 +151,11 @@ class Merge(PersonView):
         "contradict each other stay side by side; see resolve. 409 when one of them was "
         "merged already.",
     )
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
         asked = self.body(MergeForm)
-        loser = self.contact(or_survivor=False)
+        self.survivor(contact_id)
         survivor = self.other("into", asked["into"])
-        with refusals():
-            change = merge_contacts.merge(
-                self.end_user, loser.id, survivor, actor=self.actor, why=asked.get("why", "")
-            )
+        change = merge_contacts.merge(self.end_user, contact_id, survivor, **self.by(asked))
         return self.changed(survivor, change)
 
 
@@ -183,19 +168,12 @@ class Split(PersonView):
         description="The answer is the new contact, which may be a namesake. What rests on "
         "these memories goes along, and no machine links them to this contact again.",
     )
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
         asked = self.body(SplitForm)
-        contact = self.contact(or_survivor=True)
-        with refusals():
-            new, change = merge_contacts.split(
-                self.end_user,
-                contact.id,
-                asked["memories"],
-                name=asked["name"],
-                relationship=asked.get("relationship", ""),
-                actor=self.actor,
-                why=asked.get("why", ""),
-            )
+        contact, memories = self.survivor(contact_id), asked.pop("memories")
+        new, change = merge_contacts.split(
+            self.end_user, contact.id, memories, actor=self.actor, **asked
+        )
         return self.changed(new.id, change, status.HTTP_201_CREATED)
 
 
@@ -207,15 +185,12 @@ class NotTheSame(PersonView):
         summary="Say that two contacts are two people",
         description="They are never suggested for a merge again.",
     )
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
         asked = self.body(NotTheSameForm)
-        contact = self.contact(or_survivor=False)
+        self.survivor(contact_id)
         other = self.other("other", asked["other"])
-        with refusals():
-            change = not_the_same(
-                self.end_user, contact.id, other, actor=self.actor, why=asked.get("why", "")
-            )
-        return self.changed(contact.id, change)
+        change = not_the_same(self.end_user, contact_id, other, **self.by(asked))
+        return self.changed(contact_id, change)
 
 
 class Archive(PersonView):
@@ -227,17 +202,10 @@ class Archive(PersonView):
         description="Who is archived is known by name as before, and in no list, suggestion or "
         "prompt. `change_id` is null where it was so already.",
     )
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
         asked = self.body(ArchiveForm)
-        contact = self.contact(or_survivor=True)
-        with refusals():
-            change = archive_contact(
-                self.end_user,
-                contact.id,
-                actor=self.actor,
-                why=asked.get("why", ""),
-                archived=asked["archived"],
-            )
+        contact = self.survivor(contact_id)
+        change = archive_contact(self.end_user, contact.id, actor=self.actor, **asked)
         return self.changed(contact.id, change)
 
 
@@ -251,25 +219,13 @@ class Resolve(PersonView):
         "else the first. With `all`, several values of it are no contradiction of this person "
         "any more.",
     )
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
         asked = self.body(ResolveForm)
-        contact = self.contact(or_survivor=True)
-        with refusals():
-            by = {"actor": self.actor, "why": asked.get("why", "")}
-            _, change = (
-                merge_contacts.keep_side_by_side(self.end_user, contact.id, asked["key"], **by)
-                if asked["all"]
-                else merge_contacts.resolve_attribute(
-                    self.end_user, contact.id, asked["key"], asked["value"], **by
-                )
-            )
+        contact, key = self.survivor(contact_id), asked["key"]
+        user, by = self.end_user, self.by(asked)
+        if asked["all"]:
+            _, change = merge_contacts.keep_side_by_side(user, contact.id, key, **by)
+        else:
+            value = asked["value"]
+            _, change = merge_contacts.resolve_attribute(user, contact.id, key, value, **by)
         return self.changed(contact.id, change)
-
-
-@contextmanager
-def refusals() -> Iterator[None]:
-    """Answers with a 404 where there is no such person."""
-    try:
-        yield
-    except UnknownPerson as error:
-        raise ApiError(404, "unknown_contact", str(error)) from error

@@ -9,11 +9,10 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.cells import atomic
-from accounts.errors import ApiError
-from accounts.fields import Flag, Identifier, Strict, Text, Whole, WhyQuery
+from accounts.errors import unknown
+from accounts.fields import Flag, Identifier, Reasoned, Strict, Text, Whole, WhyQuery, undo_id
 from accounts.models import EndUser
-from accounts.paging import Page
-from contacts.edit import UnknownContact
+from accounts.paging import page_of
 from memories.api.contacts import PersonView
 from memories.api.requested import TakenAway, with_change
 from memories.corrections import edit_dates
@@ -34,13 +33,12 @@ class DatesQuery(Strict):
     )
 
 
-class _DayForm(Strict):
+class _DayForm(Reasoned):
     calendar = serializers.ChoiceField([SOLAR, LUNAR], default=SOLAR)
     year = Whole(required=False, allow_null=True, min_value=1800, max_value=2200)
     month = Whole(min_value=1, max_value=12)
     day = Whole(min_value=1, max_value=31)
     leap_month = Flag(default=False, help_text="Of the lunar leap month of this number.")
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
 class NewDate(_DayForm):
@@ -80,18 +78,12 @@ class DateSerializer(serializers.Serializer):
 
 
 class ChangedDate(DateSerializer):
-    change_id = serializers.UUIDField(
-        allow_null=True, help_text="Undo it with changes/{id}/undo/; null where nothing changed."
-    )
-
-
-class DatePage(Page):
-    results = DateSerializer(many=True)
+    change_id = undo_id("null where nothing changed")
 
 
 class Dates(PersonView):
     @documented(
-        responses={200: DatePage},
+        responses={200: page_of(DateSerializer)},
         parameters=[DatesQuery],
         operation_id="dates_list",
         summary="Birthdays and other days that come back every year, the next first",
@@ -102,11 +94,10 @@ class Dates(PersonView):
     def get(self, _request: Request, **_path: Any) -> Response:
         query, user = self.query(DatesQuery), self.end_user
         whose = query.get("contact")
-        contact = self.contact(whose, or_survivor=True).pk if whose else None
-        found = edit_dates.dates_of(user, within=query.get("within"), contact=contact)
-        rows = [_shown(user, one) for one in found]
-        shown = rows[: query.get("limit")]
-        return Response({"count": len(rows), "next": None, "results": shown})
+        contact = self.survivor(whose).pk if whose else None
+        dates = edit_dates.dates_of(user, within=query.get("within"), contact=contact)
+        shown = [_shown(user, date) for date in dates[: query.get("limit")]]
+        return Response({"count": len(dates), "next": None, "results": shown})
 
     @documented(
         request=NewDate,
@@ -124,15 +115,16 @@ class Dates(PersonView):
 
 
 class OneDate(UserView):
-    def found(self, date_id: UUID) -> ImportantDate:
+    def date(self, date_id: UUID) -> ImportantDate:
+        """The date with this id. Raises a 404."""
         date = edit_dates.one(self.end_user, date_id)
         if date is None:
-            raise ApiError(404, "unknown_date", "This user has no such date.")
+            raise unknown("unknown_date")
         return date
 
     @documented(responses={200: DateSerializer}, operation_id="dates_retrieve", summary="One date")
     def get(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
-        return Response(_shown(self.end_user, self.found(date_id)))
+        return Response(_shown(self.end_user, self.date(date_id)))
 
     @documented(
         request=DateEdit,
@@ -142,9 +134,8 @@ class OneDate(UserView):
         description="Only the fields given change.",
     )
     def patch(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
-        date = self.found(date_id)
-        given = self.body(DateEdit, partial=True)
-        values = {**_day(date.day), **given}
+        date = self.date(date_id)
+        values = {**_day(date.day), **self.body(DateEdit, partial=True)}
         contact = date.contact.pk if date.contact else None
         return Response(_stated(self.end_user, contact, date.kind, values, self.actor))
 
@@ -156,23 +147,17 @@ class OneDate(UserView):
         description="Memories that tell the user's own are marked as no longer true.",
     )
     def delete(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
-        why = self.query(WhyQuery).get("why", "")
-        date = self.found(date_id)
-        change = edit_dates.remove_date(self.end_user, date, actor=self.actor, why=why)
-        return Response(with_change({}, change))
+        by, date = self.by(self.query(WhyQuery)), self.date(date_id)
+        return Response(with_change({}, edit_dates.remove_date(self.end_user, date, **by)))
 
 
 def _stated(
     user: EndUser, contact: UUID | None, kind: str, values: dict[str, Any], actor: str
 ) -> dict[str, Any]:
-    """States the date; as it is then, with the change. Raises ValidationError and a 404."""
-    day = yearly_day(
-        values["month"],
-        values["day"],
-        values.get("year"),
-        values["calendar"],
-        leap=values["leap_month"],
-    )
+    """States the date, and returns it as it is then, with the change. Raises ValidationError, and
+    UnknownContact."""
+    month, year, leap = values["month"], values.get("year"), values["leap_month"]
+    day = yearly_day(month, values["day"], year, values["calendar"], leap=leap)
     if day is None:
         raise serializers.ValidationError({"day": ["No calendar has this day."]})
     why = values.get("why", "")
@@ -181,12 +166,10 @@ def _stated(
         change = edit_dates.set_date(user, contact, kind, day, actor=actor, why=why)
     except edit_dates.InvalidDate as error:
         raise serializers.ValidationError({"kind": [str(error)]}) from error
-    except UnknownContact as error:
-        raise ApiError(404, "unknown_contact", str(error)) from error
     whose = change.subjects[0] if contact and change else None
-    shown = edit_dates.dates_of(user, contact=UUID(whose) if whose else None)
-    (found,) = [one for one in shown if one.kind == kind and bool(one.contact) == bool(contact)]
-    return with_change(_shown(user, found), change)
+    dates = edit_dates.dates_of(user, contact=UUID(whose) if whose else None)
+    (date,) = [one for one in dates if one.kind == kind and bool(one.contact) == bool(contact)]
+    return with_change(_shown(user, date), change)
 
 
 def _day(day: YearlyDay) -> dict[str, Any]:

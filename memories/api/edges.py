@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.cells import atomic
-from accounts.errors import ApiError
-from accounts.fields import Identifier, StoredReason, Strict, Text
+from accounts.errors import unknown
+from accounts.fields import Identifier, Reasoned, StoredReason, Strict, undo_id
 from memories import graph
 from memories.api.requested import TakenAway, check_memory, stated
 from memories.corrections import edit_edges
@@ -50,12 +50,11 @@ class EdgesQuery(Strict):
     limit = serializers.IntegerField(min_value=1, max_value=MOST, default=50)
 
 
-class NewEdge(Strict):
+class NewEdge(Reasoned):
     """This memory stands so to another one: it ``causes`` the target, …"""
 
     target = Identifier()
     kind = serializers.ChoiceField(KINDS)
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
 class MemorySummary(serializers.ModelSerializer):
@@ -89,9 +88,7 @@ class StatedEdge(serializers.Serializer):
     kind = serializers.CharField()
     source = serializers.UUIDField()  # type: ignore[assignment]
     target = serializers.UUIDField()
-    change_id = serializers.UUIDField(
-        allow_null=True, help_text="Undo it with changes/{id}/undo/; null when it was there."
-    )
+    change_id = undo_id("null when it was there")
 
 
 class MemoryEdges(UserView):
@@ -105,15 +102,19 @@ class MemoryEdges(UserView):
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         query = self.query(EdgesQuery)
         check_memory(self.end_user, memory_id)
-        found = graph.neighbours(
+        neighbours = graph.neighbours(
             self.end_user,
             [memory_id],
             hops=query["hops"],
             limit=query["limit"],
             kinds=[query["kind"]] if "kind" in query else [],
         )
-        memories = Memory.objects.of(self.end_user).filter(pk__in=found).defer("tokens").in_bulk()
-        results = [_shown(beside, memories[pk]) for pk, beside in found.items() if pk in memories]
+        memories = (
+            Memory.objects.of(self.end_user).filter(pk__in=neighbours).defer("tokens").in_bulk()
+        )
+        results = [
+            _shown(beside, memories[pk]) for pk, beside in neighbours.items() if pk in memories
+        ]
         return Response(Edges({"results": results}).data)
 
     @documented(
@@ -130,20 +131,10 @@ class MemoryEdges(UserView):
             raise serializers.ValidationError({"target": ["This user has no such memory."]})
         with atomic():
             edge, change = edit_edges.connect(
-                self.end_user,
-                memory_id,
-                asked["target"],
-                asked["kind"],
-                actor=self.actor,
-                why=asked.get("why", ""),
+                self.end_user, memory_id, asked["target"], asked["kind"], **self.by(asked)
             )
-        row = {
-            "id": edge.pk,
-            "kind": edge.kind,
-            "source": edge.source_id,
-            "target": edge.target_id,
-        }
-        return stated(row, change)
+        ends = {"source": edge.source_id, "target": edge.target_id}
+        return stated({"id": edge.pk, "kind": edge.kind, **ends}, change)
 
 
 class OneEdge(UserView):
@@ -157,7 +148,7 @@ class OneEdge(UserView):
         check_memory(self.end_user, memory_id)
         edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
         if not edges.filter(pk=edge_id).exists():
-            raise ApiError(404, "unknown_edge", "This memory has no such edge.")
+            raise unknown("unknown_edge")
         with atomic():
             change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
         return Response(TakenAway({"change_id": change.id}).data)

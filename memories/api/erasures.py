@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError, conflict
-from accounts.fields import BoundedList, Identifier, Strict, Whole
-from accounts.paging import Page, PageQuery, page
+from accounts.errors import ApiError, conflict, first_or_404
+from accounts.fields import BoundedList, Identifier, Strict, Whole, undo_id
+from accounts.paging import PageQuery, page, page_of
 from contacts.models import Contact
 from memories.context.forget_notices import forgetting
 from memories.erasure import due
@@ -45,9 +45,7 @@ class ForgettingSerializer(serializers.Serializer):
     )
     requested_at = serializers.DateTimeField()
     erased_after = serializers.DateTimeField(help_text="When it is, or was, erased for good.")
-    change_id = serializers.UUIDField(
-        allow_null=True, help_text="Undo it with changes/{id}/undo/; null when nothing is hidden."
-    )
+    change_id = undo_id("null when nothing is hidden")
 
 
 class UndecidedMessage(serializers.ModelSerializer):
@@ -73,25 +71,17 @@ class ForgettingDetail(ForgettingSerializer):
     undecided_contacts = UndecidedContact(many=True)
 
 
+def _ids(one: serializers.Field, which: str) -> BoundedList:
+    return BoundedList(child=one, default=list, max_length=MOST, help_text=which)
+
+
 class DecideBody(Strict):
     """What is to become of messages and contacts that are undecided."""
 
-    redact = BoundedList(
-        child=Whole(), default=list, max_length=MOST, help_text="Messages that mean the person."
-    )
-    keep = BoundedList(
-        child=Whole(), default=list, max_length=MOST, help_text="Messages that do not."
-    )
-    forget = BoundedList(
-        child=Identifier(), default=list, max_length=MOST, help_text="Contacts that are the same."
-    )
-    keep_people = BoundedList(
-        child=Identifier(), default=list, max_length=MOST, help_text="Contacts that are not."
-    )
-
-
-class ForgettingPage(Page):
-    results = ForgettingSerializer(many=True)
+    redact = _ids(Whole(), "Messages that mean the person.")
+    keep = _ids(Whole(), "Messages that do not.")
+    forget = _ids(Identifier(), "Contacts that are the same.")
+    keep_people = _ids(Identifier(), "Contacts that are not.")
 
 
 class NoBody(Strict):
@@ -99,23 +89,23 @@ class NoBody(Strict):
 
 
 def _shown(rows: Sequence[Erasure]) -> list[dict[str, Any]]:
-    found = [asdict(forgetting(row)) for row in rows]
-    return list(ForgettingSerializer(found, many=True).data)
+    requests = [asdict(forgetting(row)) for row in rows]
+    return list(ForgettingSerializer(requests, many=True).data)
 
 
 def _detail(erasure: Erasure) -> dict[str, Any]:
     messages = Message.objects.of(erasure.end_user_id).filter(pk__in=erasure.unsure_message_ids)
     contacts = Contact.objects.of(erasure.end_user_id).light()
-    found = asdict(forgetting(erasure)) | {
+    report = asdict(forgetting(erasure)) | {
         "undecided_messages": messages.order_by("seq"),
         "undecided_contacts": contacts.filter(pk__in=erasure.unsure_contact_ids).order_by("name"),
     }
-    return dict(ForgettingDetail(found).data)
+    return dict(ForgettingDetail(report).data)
 
 
 class Forgettings(UserView):
     @documented(
-        responses={200: ForgettingPage},
+        responses={200: page_of(ForgettingSerializer)},
         parameters=[PageQuery],
         operation_id="forgetting_list",
         summary="What the user asked in a chat to forget, the latest first",
@@ -133,10 +123,8 @@ class OneForgetting(UserView):
         description="Messages that may mean the forgotten person, and contacts that may be them.",
     )
     def get(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
-        found = Erasure.objects.of(self.end_user).filter(pk=erasure_id).first()
-        if found is None:
-            raise ApiError(404, "unknown_forgetting", "This user has made no such request.")
-        return Response(_detail(found))
+        rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
+        return Response(_detail(first_or_404(rows, "unknown_forgetting")))
 
 
 class Decide(UserView):
@@ -151,10 +139,10 @@ class Decide(UserView):
     def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
         asked = self.body(DecideBody)
         try:
-            found = decide(self.end_user, erasure_id, **asked, by=By(self.actor))
+            erasure = decide(self.end_user, erasure_id, **asked, by=By(self.actor))
         except NothingToForget as error:
             raise ApiError(404, "unknown_forgetting", str(error)) from error
-        return Response(_detail(found))
+        return Response(_detail(erasure))
 
 
 class Erase(UserView):
@@ -168,11 +156,10 @@ class Erase(UserView):
     )
     def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
         self.body(NoBody)
-        rows = Erasure.objects.of(self.end_user)
-        if not rows.filter(pk=erasure_id).exists():
-            raise ApiError(404, "unknown_forgetting", "This user has made no such request.")
+        rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
+        first_or_404(rows, "unknown_forgetting")
         due.erase(erasure_id, self.actor)
-        found = rows.get(pk=erasure_id)
-        if found.state == Erasure.State.CANCELLED:
+        erasure = rows.get()
+        if erasure.state == Erasure.State.CANCELLED:
             raise conflict("The hiding was undone, so nothing is to be erased.")
-        return Response(_shown([found])[0])
+        return Response(_shown([erasure])[0])

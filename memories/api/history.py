@@ -9,10 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError
+from accounts.errors import unknown
 from accounts.fields import Identifier, StoredReason, Strict
-from contacts import store
-from memories.api.requested import unknown_memory
+from memories.api.contacts import PersonView
 from memories.history import changed, versions
 from memories.models import Memory
 
@@ -62,7 +61,7 @@ class ChangedQuery(Strict):
     )
 
 
-class WhatChanged(UserView):
+class WhatChanged(PersonView):
     @documented(
         responses={200: ChangedFacts},
         parameters=[ChangedQuery],
@@ -72,13 +71,9 @@ class WhatChanged(UserView):
     )
     def get(self, _request: Request, **_path: Any) -> Response:
         query = self.query(ChangedQuery)
-        pk = query.get("contact")
-        who = store.survivor(self.end_user, pk) if pk else None
-        if pk and who is None:
-            raise ApiError(404, "unknown_contact", "This user has no such contact.")
-        found = changed.changed(self.end_user, who.id if who else None)
-        shown = [asdict(one) for one in found[: query.get("limit")]]
-        return Response(ChangedFacts({"results": shown}).data)
+        who = self.survivor(query["contact"]).id if query.get("contact") else None
+        facts = changed.changed(self.end_user, who)[: query.get("limit")]
+        return Response(ChangedFacts({"results": [asdict(one) for one in facts]}).data)
 
 
 class MemoryHistory(UserView):
@@ -90,5 +85,5 @@ class MemoryHistory(UserView):
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         found = versions.versions(self.end_user, memory_id)
         if not found:
-            raise unknown_memory()
+            raise unknown("unknown_memory")
         return Response(Versions({"results": [asdict(version) for version in found]}).data)

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from accounts.api import documented
 from accounts.cells import atomic
-from accounts.errors import ApiError
-from accounts.fields import Identifier, Strict, Text, WhyQuery
+from accounts.errors import unknown
+from accounts.fields import Identifier, Reasoned, RowSerializer, WhyQuery, undo_id
 from contacts.serializers import Named
 from memories import queue
 from memories.api.contacts import PersonView
@@ -19,12 +19,11 @@ from memories.corrections import edit_memories, review_links
 from memories.models import Link
 
 
-class NewLink(Strict):
+class NewLink(Reasoned):
     contact = Identifier(help_text="Whom the memory is about.")
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
-class LinkSerializer(serializers.ModelSerializer):
+class LinkSerializer(RowSerializer):
     """That a memory is about a contact, or that somebody said it is not (``rejected``)."""
 
     contact = Named()
@@ -39,13 +38,7 @@ class Links(serializers.Serializer):
 
 
 class ChangedLink(LinkSerializer):
-    change_id = serializers.UUIDField(
-        allow_null=True,
-        help_text="Undo it with changes/{id}/undo/; null when it was stated before.",
-    )
-
-    class Meta(LinkSerializer.Meta):
-        fields: ClassVar = [*LinkSerializer.Meta.fields, "change_id"]
+    change_id = undo_id("null when it was stated before")
 
 
 class MemoryLinks(PersonView):
@@ -71,11 +64,9 @@ class MemoryLinks(PersonView):
         asked = self.body(NewLink)
         check_memory(self.end_user, memory_id)
         pk = self.other("contact", asked["contact"])
-        contact = self.contact(pk, or_survivor=True)
+        contact = self.survivor(pk)
         with atomic():
-            change = review_links.state(
-                self.end_user, memory_id, pk, actor=self.actor, why=asked.get("why", "")
-            )
+            change = review_links.state(self.end_user, memory_id, pk, **self.by(asked))
             queue.enqueue("embed", self.end_user.pk)
         rows = Link.objects.of(self.end_user).with_people()
         row = rows.get(memory=memory_id, contact=contact)
@@ -94,15 +85,13 @@ class OneLink(PersonView):
     def delete(
         self, _request: Request, memory_id: UUID, contact_id: UUID, **_path: Any
     ) -> Response:
-        why = self.query(WhyQuery).get("why", "")
+        by = self.by(self.query(WhyQuery))
         check_memory(self.end_user, memory_id)
-        contact = self.contact(contact_id, or_survivor=True)
+        contact = self.survivor(contact_id)
         linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
         if not linked.filter(contact=contact).exists():
-            raise ApiError(404, "unknown_link", "This memory is not linked to this contact.")
+            raise unknown("unknown_link")
         with atomic():
-            change = edit_memories.unlink(
-                self.end_user, memory_id, contact.pk, actor=self.actor, why=why
-            )
+            change = edit_memories.unlink(self.end_user, memory_id, contact.pk, **by)
             queue.enqueue("embed", self.end_user.pk)
         return Response(TakenAway({"change_id": change.id}).data)

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.cells import atomic
-from accounts.errors import conflict
+from accounts.errors import conflict, unknown
 from accounts.models import EndUser
-from accounts.paging import page
+from accounts.paging import listed, page, page_of
 from contacts import store
 from contacts.models import Contact
 from memories import queue
@@ -23,17 +23,14 @@ from memories.api.requested import (
     check_memory,
     memory_of,
     stated,
-    unknown_memory,
 )
 from memories.api.serializers import (
     ChangedMemory,
     MemoryEdit,
-    MemoryPage,
     MemoryQuery,
     MemorySerializer,
     MoveForm,
     NewMemory,
-    shown,
     with_relations,
 )
 from memories.corrections import edit_memories
@@ -46,7 +43,7 @@ from memories.types import Subtype
 
 class Memories(UserView):
     @documented(
-        responses={200: MemoryPage},
+        responses={200: page_of(MemorySerializer)},
         parameters=[MemoryQuery],
         operation_id="memories_list",
         summary="What is remembered, the latest first",
@@ -58,7 +55,7 @@ class Memories(UserView):
             current = store.survivor(self.end_user, contact)
             query["contact"] = current.id if current else contact
         rows = _chosen(self.end_user, query)
-        return page(request, with_relations(rows), "said_at", query, shown)
+        return page(request, with_relations(rows), "said_at", query, listed(MemorySerializer))
 
     @documented(
         request=NewMemory,
@@ -82,7 +79,7 @@ class Memories(UserView):
                 **values,
             )
             queue.enqueue("embed", end_user.pk)
-        return stated(shown([memory_of(end_user, memory.id)])[0], change)
+        return stated(MemorySerializer(memory_of(end_user, memory.id)).data, change)
 
 
 class OneMemory(UserView):
@@ -90,7 +87,7 @@ class OneMemory(UserView):
         responses={200: MemorySerializer}, operation_id="memories_retrieve", summary="One memory"
     )
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
-        return Response(shown([memory_of(self.end_user, memory_id)])[0])
+        return Response(MemorySerializer(memory_of(self.end_user, memory_id)).data)
 
     @documented(
         request=MemoryEdit,
@@ -122,7 +119,7 @@ class OneMemory(UserView):
         try:
             return Response(asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor))))
         except erase.NothingToForget as error:
-            raise unknown_memory() from error
+            raise unknown("unknown_memory") from error
 
 
 class Move(UserView):
@@ -140,12 +137,7 @@ class Move(UserView):
         (target,) = _contacts(self.end_user, [asked["to"]], "to")
         with atomic():
             change = edit_memories.move(
-                self.end_user,
-                memory_id,
-                source.id,
-                target.id,
-                actor=self.actor,
-                why=asked.get("why", ""),
+                self.end_user, memory_id, source.id, target.id, **self.by(asked)
             )
             queue.enqueue("embed", self.end_user.pk)
         return Response(changed(self.end_user, memory_id, change))
@@ -171,7 +163,7 @@ def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
 
 def _contacts(end_user: EndUser, ids: Sequence[UUID], field: str) -> list[Contact]:
     """The contacts with these ids, or those that they were merged into, each once."""
-    found = [store.survivor(end_user, pk) for pk in ids]
-    if None in found:
+    contacts = [store.survivor(end_user, pk) for pk in ids]
+    if None in contacts:
         raise serializers.ValidationError({field: ["This user has no such contact."]})
-    return list({contact.id: contact for contact in found if contact}.values())
+    return list({contact.id: contact for contact in contacts if contact}.values())

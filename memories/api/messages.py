@@ -1,6 +1,6 @@
 """Messages in, and the pipeline on request."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar
 from uuid import UUID
@@ -13,9 +13,9 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, WaitingView, documented, in_thread
 from accounts.cells import atomic
-from accounts.errors import ApiError
+from accounts.errors import ApiError, first_or_404
 from accounts.fields import BoundedList, Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
-from accounts.paging import Page, PageQuery, page
+from accounts.paging import PageQuery, listed, page, page_of
 from contacts.serializers import Name
 from memories import queue
 from memories.api import waiting
@@ -101,19 +101,11 @@ class MessageSerializer(serializers.ModelSerializer):
         ]  # fmt: skip
 
 
-class MessagePage(Page):
-    results = MessageSerializer(many=True)
-
-
 class SessionSerializer(serializers.Serializer):
     session_id = serializers.CharField(help_text='"": messages of no session.')
     messages = serializers.IntegerField()
     first_at = serializers.DateTimeField()
     last_at = serializers.DateTimeField()
-
-
-class SessionPage(Page):
-    results = SessionSerializer(many=True)
 
 
 class SessionQuery(Strict):
@@ -137,7 +129,7 @@ def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
 
 class Messages(UserView):
     @documented(
-        responses={200: MessagePage},
+        responses={200: page_of(MessageSerializer)},
         parameters=[MessageQuery],
         operation_id="messages_list",
         summary="The messages of a user, the latest received first",
@@ -150,7 +142,7 @@ class Messages(UserView):
                 rows = rows.filter(**{column: query[column]})
         if "metadata" in query:
             rows = rows.noted(query["metadata"])
-        return page(request, rows, "seq", query, _shown)
+        return page(request, rows, "seq", query, listed(MessageSerializer))
 
     @documented(
         responses={200: Forgotten},
@@ -179,18 +171,8 @@ class Messages(UserView):
             received = buffer.receive(self.app, self.external_id, [incoming(m) for m in valid])
             if received.extraction_due:
                 queue.enqueue("extract", received.end_user.pk)
-        return Response(
-            {
-                "accepted": received.accepted,
-                "duplicates": received.duplicates,
-                "conflicts": received.conflicts,
-            },
-            status=status.HTTP_202_ACCEPTED,
-        )
-
-
-def _shown(rows: Sequence[Message]) -> list[dict[str, Any]]:
-    return list(MessageSerializer(rows, many=True).data)
+        counts = {name: getattr(received, name) for name in ("accepted", "duplicates", "conflicts")}
+        return Response(counts, status=status.HTTP_202_ACCEPTED)
 
 
 class OneMessage(UserView):
@@ -200,10 +182,8 @@ class OneMessage(UserView):
         summary="One message",
     )
     def get(self, _request: Request, message_id: int, **_path: Any) -> Response:
-        found = self._one(message_id).first()
-        if found is None:
-            raise _unknown_message()
-        return Response(MessageSerializer(found).data)
+        message = first_or_404(self._one(message_id), "unknown_message")
+        return Response(MessageSerializer(message).data)
 
     @documented(
         responses={200: Forgotten},
@@ -212,21 +192,17 @@ class OneMessage(UserView):
         description="With the memories that rest on it alone. This can't be undone.",
     )
     def delete(self, _request: Request, message_id: int, **_path: Any) -> Response:
-        if not (row := self._one(message_id)).exists():
-            raise _unknown_message()
+        row = self._one(message_id)
+        first_or_404(row, "unknown_message")
         return Response(asdict(erase.forget_messages(self.end_user, row, By(self.actor))))
 
     def _one(self, message_id: int) -> MessageQuerySet:
         return Message.objects.of(self.end_user).kept().filter(pk=message_id)
 
 
-def _unknown_message() -> ApiError:
-    return ApiError(404, "unknown_message", "This user has no such message.")
-
-
 class Sessions(UserView):
     @documented(
-        responses={200: SessionPage},
+        responses={200: page_of(SessionSerializer)},
         parameters=[PageQuery],
         operation_id="sessions_list",
         summary="The sessions of a user, the last spoken in first",
@@ -237,11 +213,8 @@ class Sessions(UserView):
             messages=Count("pk"), first_at=Min("created_at"), last_at=Max("created_at"),
             last_seq=Max("seq"),
         )  # fmt: skip
-        return page(request, rows, "last_seq", self.query(PageQuery), _sessions, tie="session_id")
-
-
-def _sessions(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    return list(SessionSerializer(rows, many=True).data)
+        query, show = self.query(PageQuery), listed(SessionSerializer)
+        return page(request, rows, "last_seq", query, show, tie="session_id")
 
 
 class ProcessForm(Strict):
@@ -332,9 +305,7 @@ class OneJob(UserView):
         "for 30 days.",
     )
     def get(self, _request: Request, job_id: UUID, **_path: Any) -> Response:
-        job = ProcessJob.objects.of(self.end_user).filter(pk=job_id).first()
-        if job is None:
-            raise ApiError(404, "unknown_job", "This user has no such job.")
+        job = first_or_404(ProcessJob.objects.of(self.end_user).filter(pk=job_id), "unknown_job")
         done = asdict(catch_up.follow(job))
         shown = {"id": job.pk, "created_at": job.created_at, "finished_at": job.finished_at}
         return Response({**shown, **done})

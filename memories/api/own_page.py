@@ -71,8 +71,8 @@ class OwnPage(UserView):
         now = timezone.now()
         expires_at = now + timedelta(minutes=asked.pop("minutes"))
         times = {"made": now.timestamp(), "ends": expires_at.timestamp()}
-        said = {"user": self.end_user.pk, "name": self.app.name, **times, **asked}
-        token = signing.dumps(said, salt=SALT)
+        content = {"user": self.end_user.pk, "name": self.app.name, **times, **asked}
+        token = signing.dumps(content, salt=SALT)
         url = request.build_absolute_uri(reverse("me", args=[token]))
         return Response({"url": url, "expires_at": expires_at}, status=status.HTTP_201_CREATED)
 
@@ -110,17 +110,17 @@ def opened(token: str, *, writes: bool) -> Iterator[Visit]:
     Raises Void, and Moving where it ``writes`` and they are on the way to another cell.
     """
     try:
-        said = signing.loads(token, salt=SALT)
+        content = signing.loads(token, salt=SALT)
     except signing.BadSignature as error:
         raise Void from error
-    made, ends = (datetime.fromtimestamp(said.pop(name), UTC) for name in ("made", "ends"))
+    made, ends = (datetime.fromtimestamp(content.pop(name), UTC) for name in ("made", "ends"))
     if ends <= timezone.now():
         raise Void
-    end_user = _current(said.pop("user"), writes=writes)
+    end_user = _current(content.pop("user"), writes=writes)
     if end_user is None or (end_user.pages_void_until and made <= end_user.pages_void_until):
         raise Void
     with user_scope(end_user), timezone.override(end_user.zone):
-        yield Visit(end_user, token, ends=ends, **said)
+        yield Visit(end_user, token, ends=ends, **content)
 
 
 def _current(pk: int, *, writes: bool) -> EndUser | None:

@@ -1,6 +1,5 @@
 """Who is whose mother, partner, boss, over HTTP."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -8,13 +7,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError
-from accounts.fields import Identifier, Strict, Text, WhyQuery
-from accounts.paging import Page, PageQuery, page
+from accounts.errors import first_or_404
+from accounts.fields import Identifier, Reasoned, RowSerializer, Text, WhyQuery, undo_id
+from accounts.paging import PageQuery, listed, page, page_of
 from contacts import edit, relations
 from contacts.models import Relation
 from contacts.serializers import Named
-from memories.api.contacts import PersonView, refusals
+from memories.api.contacts import PersonView
 from memories.api.requested import TakenAway, stated
 
 
@@ -22,16 +21,15 @@ class RelationQuery(PageQuery):
     contact = serializers.UUIDField(required=False, help_text="Only those of this contact.")
 
 
-class NewRelation(Strict):
+class NewRelation(Reasoned):
     """``subject`` is the ``kind`` of ``object``."""
 
     subject = Identifier(help_text="The contact who is somebody's mother, boss, partner …")
     kind = Text(max_length=relations.MAX_KIND, help_text="In the user's words: mother, 上司")
     object = Identifier(help_text="… and whose.")
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
-class RelationSerializer(serializers.ModelSerializer):
+class RelationSerializer(RowSerializer):
     """``subject`` is the ``kind`` of ``object``."""
 
     subject = Named()
@@ -46,26 +44,12 @@ class RelationSerializer(serializers.ModelSerializer):
 
 
 class ChangedRelation(RelationSerializer):
-    change_id = serializers.UUIDField(
-        allow_null=True,
-        help_text="Undo it with changes/{id}/undo/; null when it was stated before.",
-    )
-
-    class Meta(RelationSerializer.Meta):
-        fields = [*RelationSerializer.Meta.fields, "change_id"]
-
-
-class RelationPage(Page):
-    results = RelationSerializer(many=True)
-
-
-def _shown(rows: Sequence[Relation]) -> list[dict[str, Any]]:
-    return list(RelationSerializer(rows, many=True).data)
+    change_id = undo_id("null when it was stated before")
 
 
 class Relations(PersonView):
     @documented(
-        responses={200: RelationPage},
+        responses={200: page_of(RelationSerializer)},
         parameters=[RelationQuery],
         operation_id="relations_list",
         summary="How the people in a user's life are related to each other",
@@ -76,8 +60,8 @@ class Relations(PersonView):
         query = self.query(RelationQuery)
         rows = Relation.objects.of(self.end_user)
         if "contact" in query:
-            rows = rows.among([self.contact(query["contact"], or_survivor=True).pk])
-        return page(request, rows.with_people(), "created_at", query, _shown)
+            rows = rows.among([self.survivor(query["contact"]).pk])
+        return page(request, rows.with_people(), "created_at", query, listed(RelationSerializer))
 
     @documented(
         request=NewRelation,
@@ -89,22 +73,13 @@ class Relations(PersonView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(NewRelation)
-        sides = [
-            self.contact(self.other(field, asked[field]), or_survivor=True).pk
-            for field in ("subject", "object")
-        ]
-        with refusals():
-            change = edit.add_relation(
-                self.end_user,
-                sides[0],
-                asked["kind"],
-                sides[1],
-                actor=self.actor,
-                why=asked.get("why", ""),
-            )
+        subject, of = (
+            self.survivor(self.other(field, asked[field])).pk for field in ("subject", "object")
+        )
+        change = edit.add_relation(self.end_user, subject, asked["kind"], of, **self.by(asked))
         kind = relations.cleaned(asked["kind"])
-        held = Relation.objects.of(self.end_user).with_people()
-        row = held.get(subject=sides[0], object=sides[1], kind=kind)
+        rows = Relation.objects.of(self.end_user).with_people()
+        row = rows.get(subject=subject, object=of, kind=kind)
         return stated(RelationSerializer(row).data, change)
 
 
@@ -117,9 +92,7 @@ class OneRelation(UserView):
         description="A correction: it can be undone.",
     )
     def delete(self, _request: Request, relation_id: int, **_path: Any) -> Response:
-        why = self.query(WhyQuery).get("why", "")
-        held = Relation.objects.of(self.end_user)
-        if not held.filter(pk=relation_id).exists():
-            raise ApiError(404, "unknown_relation", "This user has no such relation.")
-        change = edit.remove_relation(self.end_user, relation_id, actor=self.actor, why=why)
+        by = self.by(self.query(WhyQuery))
+        first_or_404(Relation.objects.of(self.end_user).filter(pk=relation_id), "unknown_relation")
+        change = edit.remove_relation(self.end_user, relation_id, **by)
         return Response(TakenAway({"change_id": change.id}).data)

@@ -8,9 +8,9 @@ from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers, status
 from rest_framework.response import Response
 
-from accounts.errors import ApiError
+from accounts.errors import first_or_404, unknown
 from accounts.models import Change, EndUser
-from memories.api.serializers import shown, with_relations
+from memories.api.serializers import MemorySerializer, with_relations
 from memories.models import Memory
 
 
@@ -37,27 +37,21 @@ Forgotten = inline_serializer(
 )
 
 
-def unknown_memory() -> ApiError:
-    return ApiError(404, "unknown_memory", "This user has no such memory.")
-
-
 def check_memory(end_user: EndUser, memory_id: UUID) -> None:
     """Raises a 404 where the end user has no such memory."""
     if not Memory.objects.of(end_user).filter(pk=memory_id).exists():
-        raise unknown_memory()
+        raise unknown("unknown_memory")
 
 
 def memory_of(end_user: EndUser, memory_id: UUID) -> Memory:
     """The memory as its serializer reads it. Raises a 404 where there is none."""
-    memory = with_relations(Memory.objects.of(end_user)).filter(pk=memory_id).first()
-    if memory is None:
-        raise unknown_memory()
-    return memory
+    rows = with_relations(Memory.objects.of(end_user)).filter(pk=memory_id)
+    return first_or_404(rows, "unknown_memory")
 
 
 def changed(end_user: EndUser, memory_id: UUID, change: Change | None) -> dict[str, Any]:
     """The memory as it is now, with the change that made it so."""
-    return with_change(shown([memory_of(end_user, memory_id)])[0], change)
+    return with_change(MemorySerializer(memory_of(end_user, memory_id)).data, change)
 
 
 def with_change(row: Mapping[str, Any], change: Change | None) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
 def _rows(end_user: EndUser, hits: Sequence[Hit]) -> list[Memory]:
     """The memories as the serializer reads them, each with its place in the search."""
     rows = with_relations(Memory.objects.of(end_user)).in_bulk([h.memory.pk for h in hits])
-    found = []
+    memories = []
     for hit in hits:
         if memory := rows.get(hit.memory.pk):
             for name in ("bm25_rank", "vector_rank", "reason", "hops", "in_range", "history"):
@@ -103,8 +103,8 @@ def _rows(end_user: EndUser, hits: Sequence[Hit]) -> list[Memory]:
             memory.score = round(hit.score, 6)
             memory.relevance = hit.relevance and round(hit.relevance.likely, 3)
             memory.path = [_step(*step) for step in hit.path]
-            found.append(memory)
-    return found
+            memories.append(memory)
+    return memories
 
 
 def _step(kind: str, memory: UUID) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """A memory as JSON, in both directions."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import Prefetch, QuerySet
 from drf_spectacular.utils import extend_schema_field
@@ -18,11 +17,14 @@ from accounts.fields import (
     Moment,
     Number,
     PastInstant,
+    Reasoned,
+    RowSerializer,
     Strict,
     Text,
     Whole,
+    undo_id,
 )
-from accounts.paging import Page, PageQuery
+from accounts.paging import PageQuery
 from contacts.serializers import Named
 from memories.corrections.edit_memories import PINNED
 from memories.models import Edge, Link, Memory
@@ -37,7 +39,7 @@ _INTERNAL = frozenset(("vcard_note", "vcard_of", "imported", "consolidated_into"
 OWN_METADATA = _INTERNAL | {PINNED}
 
 
-class _Times(Strict):
+class _Times(Reasoned):
     """When the event takes place, stops to matter, and from when to when the fact holds."""
 
     happens_at = Moment(required=False, allow_null=True)
@@ -56,7 +58,6 @@ class _Times(Strict):
         taken=OWN_METADATA,
         help_text="Yours; of a correction key by key, null removes one.",
     )
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
 class NewMemory(_Times):
@@ -77,11 +78,10 @@ class MemoryEdit(_Times):
     status = serializers.ChoiceField(Memory.Status.choices, required=False)
 
 
-class MoveForm(Strict):
+class MoveForm(Reasoned):
     """The contact that the memory was thought to be about, and the one it is about."""
 
     to = Identifier()
-    why = Text(max_length=500, allow_blank=True, required=False)
 
     def get_fields(self) -> dict[str, serializers.Field]:
         return {"from": Identifier(), **super().get_fields()}  # from is a keyword
@@ -130,7 +130,7 @@ class _AsTold(LocalMoment):
         return moment and moment.astimezone(time_zones.fixed(instance.said_offset))
 
 
-class MemorySerializer(serializers.ModelSerializer):
+class MemorySerializer(RowSerializer):
     """A memory as clients see it; the row comes from ``with_relations``."""
 
     brackets = serializers.ListField(
@@ -159,35 +159,12 @@ class MemorySerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Memory
-        fields = [
-            "id",
-            "kind",
-            "content",
-            "type",
-            "subtype",
-            "status",
-            "importance",
-            "confidence",
-            "speaker",
-            "quote",
-            "brackets",
-            "source_message_ids",
-            "contacts",
-            "people",
-            "facts",
-            "metadata",
-            "superseded_by",
-            "happens_at",
-            "happens_until",
-            "expires_at",
-            "valid_from",
-            "valid_to",
-            "said_at",
-            "access_count",
-            "last_accessed_at",
-            "created_at",
-            "updated_at",
-        ]
+        fields: ClassVar = [
+            "id", "kind", "content", "type", "subtype", "status", "importance", "confidence",
+            "speaker", "quote", "brackets", "source_message_ids", "contacts", "people", "facts",
+            "metadata", "superseded_by", "happens_at", "happens_until", "expires_at", "valid_from",
+            "valid_to", "said_at", "access_count", "last_accessed_at", "created_at", "updated_at",
+        ]  # fmt: skip
 
     def get_contacts(self, memory: Memory) -> list[str]:
         return [str(link.contact_id) for link in memory.links.all()]
@@ -204,16 +181,7 @@ class MemorySerializer(serializers.ModelSerializer):
 
 
 class ChangedMemory(MemorySerializer):
-    change_id = serializers.UUIDField(
-        allow_null=True, help_text="Undo it with changes/{id}/undo/; null when nothing changed."
-    )
-
-    class Meta(MemorySerializer.Meta):
-        fields = [*MemorySerializer.Meta.fields, "change_id"]
-
-
-class MemoryPage(Page):
-    results = MemorySerializer(many=True)
+    change_id = undo_id("null when nothing changed")
 
 
 class SearchForm(Strict):
@@ -305,20 +273,6 @@ class Found(MemorySerializer):
     )
     history = serializers.BooleanField(help_text="No longer true; see `superseded_by`.")
 
-    class Meta(MemorySerializer.Meta):
-        fields = [
-            *MemorySerializer.Meta.fields,
-            "score",
-            "relevance",
-            "bm25_rank",
-            "vector_rank",
-            "reason",
-            "hops",
-            "path",
-            "in_range",
-            "history",
-        ]
-
 
 def with_relations(rows: QuerySet) -> QuerySet:
     """What the serializer reads of each memory, in a fixed number of statements."""
@@ -327,7 +281,3 @@ def with_relations(rows: QuerySet) -> QuerySet:
     return rows.defer("tokens").prefetch_related(
         Prefetch("links", links), Prefetch("edges_in", edges)
     )
-
-
-def shown(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    return list(MemorySerializer(memories, many=True).data)

@@ -1,6 +1,5 @@
 """Who may be one person, over HTTP: the questions that wait, and answering them."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.db.models import Q
@@ -10,15 +9,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import documented
-from accounts.errors import ApiError
-from accounts.fields import Identifier, Strict, Text
-from accounts.paging import Page, PageQuery, page
+from accounts.errors import first_or_404
+from accounts.fields import Identifier, Reasoned, RowSerializer, undo_id
+from accounts.paging import PageQuery, listed, page, page_of
 from accounts.reasons import Reason
 from contacts.merge import not_the_same, put_off
 from contacts.models import Suggestion
 from contacts.resolution.suggestions import survivor_first
 from contacts.serializers import Named
-from memories.api.contacts import PersonView, refusals
+from memories.api.contacts import PersonView
 from memories.api.requested import with_change
 from memories.corrections import merge_contacts
 
@@ -35,7 +34,7 @@ class SuggestionQuery(PageQuery):
     contact = serializers.UUIDField(required=False, help_text="Only those about this contact.")
 
 
-class DecisionForm(Strict):
+class DecisionForm(Reasoned):
     """``merge``: one person; ``different``: two, never asked again; ``later``: put off."""
 
     decision = serializers.ChoiceField(DECISIONS)
@@ -43,7 +42,6 @@ class DecisionForm(Strict):
         required=False,
         help_text="Of a merge: who of the two stays. Default: who is mentioned more.",
     )
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
 class EvidenceSerializer(serializers.Serializer):
@@ -57,7 +55,7 @@ class EvidenceSerializer(serializers.Serializer):
         return {"code": code, "text": text, "weight": row["weight"]}
 
 
-class SuggestionSerializer(serializers.ModelSerializer):
+class SuggestionSerializer(RowSerializer):
     """Two contacts that may be one person."""
 
     contacts = serializers.SerializerMethodField()
@@ -82,25 +80,12 @@ class SuggestionSerializer(serializers.ModelSerializer):
 
 
 class DecidedSuggestion(SuggestionSerializer):
-    change_id = serializers.UUIDField(
-        allow_null=True, help_text="Undo it with changes/{id}/undo/; null when it was put off."
-    )
-
-    class Meta(SuggestionSerializer.Meta):
-        fields: ClassVar = [*SuggestionSerializer.Meta.fields, "change_id"]
-
-
-class SuggestionPage(Page):
-    results = SuggestionSerializer(many=True)
-
-
-def _shown(rows: Sequence[Suggestion]) -> list[dict[str, Any]]:
-    return list(SuggestionSerializer(rows, many=True).data)
+    change_id = undo_id("null when it was put off")
 
 
 class Suggestions(PersonView):
     @documented(
-        responses={200: SuggestionPage},
+        responses={200: page_of(SuggestionSerializer)},
         parameters=[SuggestionQuery],
         operation_id="suggestions_list",
         summary="Who may be one person, the surest first",
@@ -111,9 +96,9 @@ class Suggestions(PersonView):
         if query["state"] != "all":
             rows = rows.filter(state=query["state"])
         if "contact" in query:
-            pk = self.contact(query["contact"], or_survivor=True).pk
+            pk = self.survivor(query["contact"]).pk
             rows = rows.filter(Q(first=pk) | Q(second=pk))
-        return page(request, rows, "confidence", query, _shown)
+        return page(request, rows, "confidence", query, listed(SuggestionSerializer))
 
 
 class DecideSuggestion(PersonView):
@@ -127,25 +112,20 @@ class DecideSuggestion(PersonView):
     )
     def post(self, _request: Request, suggestion_id: int, **_path: Any) -> Response:
         asked = self.body(DecisionForm)
-        rows = Suggestion.objects.of(self.end_user).with_people()
-        row = rows.filter(pk=suggestion_id).first()
-        if row is None:
-            raise ApiError(404, "unknown_suggestion", "This user has no such suggestion.")
+        rows = Suggestion.objects.of(self.end_user).with_people().filter(pk=suggestion_id)
+        row = first_or_404(rows, "unknown_suggestion")
         pair = row.first_id, row.second_id
         into = asked.get("into")
         if into and (asked["decision"] != "merge" or into not in pair):
             raise serializers.ValidationError({"into": ["Of a merge: one of the two contacts."]})
-        said = {"actor": self.actor, "why": asked.get("why", "")}
         change = None
-        with refusals():
-            if asked["decision"] == "merge":
-                stays, goes = survivor_first(self.end_user, pair)
-                if into == goes:
-                    stays, goes = goes, stays
-                change = merge_contacts.merge(self.end_user, goes, stays, **said)
-            elif asked["decision"] == "different":
-                change = not_the_same(self.end_user, *pair, **said)
-            else:
-                put_off(self.end_user, *pair, actor=self.actor)
-        decided = rows.get(pk=row.pk)
-        return Response(with_change(SuggestionSerializer(decided).data, change))
+        if asked["decision"] == "merge":
+            stays, goes = survivor_first(self.end_user, pair)
+            if into == goes:
+                stays, goes = goes, stays
+            change = merge_contacts.merge(self.end_user, goes, stays, **self.by(asked))
+        elif asked["decision"] == "different":
+            change = not_the_same(self.end_user, *pair, **self.by(asked))
+        else:
+            put_off(self.end_user, *pair, actor=self.actor)
+        return Response(with_change(SuggestionSerializer(rows.get()).data, change))

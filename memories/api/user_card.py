@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.cells import atomic
-from accounts.fields import Strict, Text
+from accounts.fields import Reasoned, undo_id
 from accounts.models import EndUser
 from contacts.serializers import Attributes
 from memories import own_card, queue
@@ -34,17 +34,13 @@ class UserCard(serializers.Serializer):
 
 
 class ChangedUserCard(UserCard):
-    change_id = serializers.UUIDField(
-        allow_null=True,
-        help_text="Undo it with changes/{id}/undo/; null when nothing was to be changed.",
-    )
+    change_id = undo_id("null when nothing was to be changed")
 
 
-class UserCardForm(Strict):
+class UserCardForm(Reasoned):
     attributes = Attributes(
         help_text=f"Of {', '.join(ON_OWN_CARD)}: all values that hold, null for none."
     )
-    why = Text(max_length=500, allow_blank=True, required=False)
 
     def validate_attributes(self, values: dict[str, list[str]]) -> dict[str, list[str]]:
         if unknown := sorted(values.keys() - set(ON_OWN_CARD)):
@@ -76,12 +72,7 @@ class Card(UserView):
         asked = self.body(UserCardForm, partial=True)
         with atomic():
             end_user = self.end_user_for_writing()
-            change = edit_own_card(
-                end_user,
-                asked.get("attributes", {}),
-                actor=self.actor,
-                why=asked.get("why", ""),
-            )
+            change = edit_own_card(end_user, asked.get("attributes", {}), **self.by(asked))
             queue.enqueue("embed", end_user.pk)
             end_user.refresh_from_db(fields=["own_facts"])
         return Response(with_change(_shown(end_user), change))

@@ -176,12 +176,8 @@ def _may_be_other(person: Person, other: Person) -> bool:
 
 
 def _begun(provider: OpenAIProvider, request: WhoRequest) -> Future[Reply[Sequence[MeantPeople]]]:
-    def asked() -> Reply[Sequence[MeantPeople]]:
-        with model_calls.traced(provider, pace.PURPOSE):
-            return provider.who(request)
-
     executor = ThreadPoolExecutor(1, "second-opinion")
-    begun = executor.submit(asked)
+    begun = executor.submit(provider.who, request)
     executor.shutdown(wait=False)
     return begun
 

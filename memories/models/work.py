@@ -184,6 +184,10 @@ class Work(models.Model):
     #: What is not over: few rows among all that ever were, so that what asks for them has an index.
     OPEN = (State.PENDING, State.RUNNING, State.FAILED, State.QUARANTINED)
 
+    #: What an operator may send round again, and may leave undone.
+    RETRIABLE = (State.FAILED, State.QUARANTINED, State.CANCELLED)
+    CANCELLABLE = (State.PENDING, State.FAILED, State.QUARANTINED)
+
     # Longer than a run may take, so that one which holds its lease is alive.
     LEASE = timedelta(minutes=10)
     TIME_LIMIT = timedelta(minutes=8)
@@ -205,6 +209,21 @@ class Work(models.Model):
 
     class Meta:
         abstract = True
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the last try took; None before its end."""
+        if not self.started_at or not self.finished_at or self.finished_at < self.started_at:
+            return None
+        return (self.finished_at - self.started_at).total_seconds()
+
+    @property
+    def may_retry(self) -> bool:
+        return self.state in self.RETRIABLE
+
+    @property
+    def may_cancel(self) -> bool:
+        return self.state in self.CANCELLABLE
 
     @staticmethod
     def held(now: datetime) -> dict[str, Any]:

@@ -348,10 +348,9 @@ def _write_failure(work: Work, **fields: object) -> None:
 def retry(work: Work) -> bool:
     """Sends failed or quarantined work round again from the start, as an operator asks;
     False when it is neither."""
-    stuck = [Work.State.FAILED, Work.State.QUARANTINED, Work.State.CANCELLED]
     return bool(
         type(work)
-        .objects.filter(pk=work.pk, state__in=stuck)
+        .objects.filter(pk=work.pk, state__in=Work.RETRIABLE)
         .update(state=Work.State.PENDING, attempts=0, error="", retry_at=None)
     )
 
@@ -359,10 +358,9 @@ def retry(work: Work) -> bool:
 def cancel(work: Work) -> bool:
     """Leaves work undone for good, as an operator asks: its messages stay unread by extraction,
     until it is retried. False when it runs or is over."""
-    waiting = [Work.State.PENDING, Work.State.FAILED, Work.State.QUARANTINED]
     return bool(
         type(work)
-        .objects.filter(pk=work.pk, state__in=waiting)
+        .objects.filter(pk=work.pk, state__in=Work.CANCELLABLE)
         .update(state=Work.State.CANCELLED, retry_at=None, finished_at=timezone.now())
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, Any
+from typing import IO
 
 from django.conf import settings
 from django.db import Error, connections
@@ -39,7 +39,7 @@ SELECT DISTINCT cell FROM (
 
 
 class DumpedDatabase(BaseModel):
-    """What the file has of one database: its rows were counted in the snapshot that was dumped."""
+    """One database in the file, with the numbers of rows in the snapshot that was dumped."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -167,7 +167,7 @@ def _numbers() -> dict[str, int]:
 
 
 def read_manifest(file: Path) -> Manifest:
-    """What the backup holds. Raises DumpError for a file that is none, is not whole, or was made
+    """The manifest of a backup. Raises DumpError for a file that is none, is not whole, or was made
     by a newer Mio than this one."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -186,7 +186,6 @@ def read_manifest(file: Path) -> Manifest:
     apps = {app for app, _ in known}
     applied = {each for database in manifest.databases for each in database.migrations}
     unknown = sorted(f"{a}.{n}" for a, n in applied if a in apps and (a, n) not in known)
-    unknown = [name for name in unknown if not _was_squashed(name, known)]
     if unknown:
         raise _newer(file, ", ".join(unknown[:3]))
     return manifest
@@ -196,15 +195,9 @@ def _newer(file: Path, what: str) -> DumpError:
     return DumpError(f"{file} was made by a newer Mio ({what}): upgrade this one first.")
 
 
-def _was_squashed(name: str, known: dict[tuple[str, str], Any]) -> bool:
-    return any(
-        name == f"{app}.{old}" for migration in known.values() for app, old in migration.replaces
-    )
-
-
 @contextmanager
 def dumped(file: Path, database: DumpedDatabase) -> Iterator[IO[bytes]]:
-    """What pg_dump wrote of one database, as a file that pg_restore can read to and fro."""
+    """The dump of one database, as a seekable file for pg_restore."""
     with tempfile.TemporaryFile() as copy:
         with zipfile.ZipFile(file) as archive, archive.open(database.member) as member:
             copyfileobj(member, copy)

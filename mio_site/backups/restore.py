@@ -31,7 +31,7 @@ VECTORS = Vector._meta.db_table
 
 
 class PartlyReplaced(Exception):
-    """Which databases hold what the backup says, and which do not."""
+    """Some databases were replaced and others were not; the message names them."""
 
 
 def check(manifest: Manifest) -> None:

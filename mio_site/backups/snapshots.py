@@ -40,7 +40,7 @@ FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What another session of the cell's server can see too, until ``end`` is called."""
+    """A snapshot that other sessions of the cell's server can use, until ``end`` is called."""
 
     cell: str
     exported: str
@@ -71,8 +71,8 @@ def taken(names: Sequence[str]) -> Iterator[list[Snapshot]]:
 
 @contextmanager
 def _placements_at_rest() -> Iterator[None]:
-    """What runs in it is no longer than a moment; the lock goes with the savepoint, and the
-    transaction of SHARED with its snapshot stays."""
+    """Holds all placements still for the block, which takes a moment. The lock goes with the savepoint,
+    and the transaction of SHARED keeps its snapshot."""
     with connections[cells.SHARED].cursor() as cursor:
         for tried in range(1, TRIES + 1):
             cursor.execute("SAVEPOINT at_rest")

@@ -21,7 +21,7 @@ _SEARCH_PATH = re.compile(r"-c\s*search_path=((?:\\.|[^\s\\])+)")
 
 class DatabaseOperations(operations.DatabaseOperations):
     def last_executed_query(self, *args: Any) -> Any:
-        """What was asked for, without the scope that went along."""
+        """The last statement, without the scope that was sent before it."""
         sent = super().last_executed_query(*args)
         return SETTINGS.sub("", sent) if sent else sent
 

@@ -1,4 +1,4 @@
-"""Where the embedded PostgreSQL keeps its files, who may touch them, and its locks."""
+"""The files of the embedded PostgreSQL, their owner, and its locks."""
 
 import fcntl
 import hashlib

@@ -1,4 +1,4 @@
-"""One database, or a schema of one, out of PostgreSQL and back, by its own programs."""
+"""Dumps and loads one database, or a schema of one, by PostgreSQL's own programs."""
 
 import os
 import re
@@ -76,7 +76,7 @@ _END = b"\\.\n"
 
 
 class DumpError(Exception):
-    """What a program of PostgreSQL said when it failed, or why a file is no backup."""
+    """A program of PostgreSQL failed, or a file is no backup; the message says why."""
 
 
 def dump(
@@ -126,7 +126,7 @@ class _Both:
 
 
 def _count_copied(script: Iterable[bytes]) -> dict[str, int]:
-    """How many rows each COPY of a script brings, by table."""
+    """Counts the rows of each COPY in a script, by table."""
     counts: Counter[str] = Counter()
     lines = iter(script)
     for line in lines:
@@ -195,7 +195,7 @@ class Load:
         raise _failure("psql", self.said)
 
     def commit(self) -> None:
-        """Has what was loaded be there. Raises DumpError where that may not be so."""
+        """Commits what was loaded. Raises DumpError where that may have failed."""
         self.psql.communicate(b"COMMIT;\n")
         if self.psql.returncode:
             raise _failure("psql", self.said)

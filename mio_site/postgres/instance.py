@@ -41,7 +41,7 @@ _joined: dict[Path, BinaryIO] = {}
 
 
 def connection(home: Path) -> dict[str, str]:
-    """How Django reaches the server of ``home``. Starts nothing; makes the password once."""
+    """Django's connection settings for the server of ``home``. Starts nothing; makes the password once."""
     place = PostgresHome(home)
     with usable(home):
         place.make()
@@ -135,7 +135,8 @@ def _ensure_keeper(place: PostgresHome) -> None:
 
 
 def _wait_for_keeper(place: PostgresHome) -> None:
-    """It sees by itself that it is not needed any more; a new user may want it again."""
+    """Waits for the end of the keeper, which sees that nobody uses the server; a new user may want it
+    again."""
     deadline = time.monotonic() + 2
     while is_locked(place.keeper_lock) and not is_locked(place.server_lock):
         if time.monotonic() > deadline:

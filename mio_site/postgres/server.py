@@ -184,7 +184,7 @@ def _environment() -> dict[str, str]:
 
 @functools.cache
 def _as_server() -> tuple[str, ...]:
-    """What to put before a command so that it runs as the server's user."""
+    """The command prefix that runs a program as the server's user."""
     if os.geteuid() != 0:
         return ()
     setpriv = shutil.which("setpriv")
@@ -260,7 +260,7 @@ def _create(place: PostgresHome) -> None:
 
 
 def _write_configuration(place: PostgresHome) -> None:
-    """Who may connect, and pgvector as an extension that a plain role may create."""
+    """Writes who may connect, and pgvector as an extension that a plain role may create."""
     _write(place.folder / "pg_hba.conf", f"local all {ROLE} scram-sha-256\n")
     shipped = Path(program("postgres")).parent.parent / "share" / "extension"
     own = place.folder / "extension"

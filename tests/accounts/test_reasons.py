@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 from django.urls import get_resolver
@@ -14,11 +13,14 @@ from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
 from dashboard import words
 from memories.providers.offline.conflicts import _TASTE_CHANGED
+from tests import source
 from understanding.coreference.antecedents import SAID
 from understanding.people.spans import KINDS
 from understanding.same_person.pair_scoring import codes
 
-ROOT = Path(__file__).resolve().parents[2]
+# Together with others that read the source: it is parsed once.
+pytestmark = pytest.mark.xdist_group("source")
+
 PACKAGES = (
     "accounts",
     "contacts",
@@ -54,11 +56,9 @@ def emitted() -> tuple[tuple[str, frozenset[str], str], ...]:
 
 
 def _calls() -> Iterator[tuple[str, ast.Call]]:
-    for package in PACKAGES:
-        for file in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and _name(node) in CALLED and node.args:
-                    yield str(file.relative_to(ROOT)), node
+    for file, node in source.nodes(*PACKAGES):
+        if isinstance(node, ast.Call) and _name(node) in CALLED and node.args:
+            yield str(file.relative_to(source.ROOT)), node
 
 
 def _name(call: ast.Call) -> str:
@@ -103,24 +103,25 @@ def test_every_error_that_is_raised_carries_a_reason() -> None:
     assert get_resolver().url_patterns  # all views, and so all verbs, are imported
     names, bare = set(_errors()), []
     assert {"InvalidMerge", "InvalidCorrection", "CannotUndo", "TransientError"} <= names
-    for package in PACKAGES[:3]:
-        for file in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                called = _name(node) if isinstance(node, ast.Call) and node.args else ""
-                if called in names and called not in CALLED:  # these take a code
-                    text = isinstance(node.args[0], ast.Constant | ast.JoinedStr)
-                    bare += [f"{file.name}:{node.lineno}"] if text else []
+    for file, node in source.nodes(*PACKAGES[:3]):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        called = _name(node)
+        if called in names and called not in CALLED:  # these take a code
+            text = isinstance(node.args[0], ast.Constant | ast.JoinedStr)
+            bare += [f"{file.name}:{node.lineno}"] if text else []
     assert bare == []
 
 
-@pytest.mark.parametrize("code", TEMPLATES)
-def test_every_template_is_translated_with_its_holes(code: str) -> None:
-    with translation.override("zh-hans"):
-        chinese = gettext(TEMPLATES[code])
-    held = dict.fromkeys(HOLES[code], "7")
-    plain = TEMPLATES[code].format(**held)
-    assert any(map(str.isalpha, plain)) == (chinese != TEMPLATES[code])
-    assert chinese.format(**held).count("7") >= len(HOLES[code])
+def test_every_template_is_translated_with_its_holes(subtests: pytest.Subtests) -> None:
+    for code, template in TEMPLATES.items():
+        with subtests.test(code):
+            with translation.override("zh-hans"):
+                chinese = gettext(template)
+            held = dict.fromkeys(HOLES[code], "7")
+            plain = template.format(**held)
+            assert any(map(str.isalpha, plain)) == (chinese != template)
+            assert chinese.format(**held).count("7") >= len(HOLES[code])
 
 
 NESTED = Reason(

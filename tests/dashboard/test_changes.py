@@ -145,10 +145,10 @@ def test_what_changed_in_lives_is_told_with_what_held_before(
     make_memory(user, "Somebody in Rome", facts=[gone], status="outdated")
     with django_assert_max_num_queries(12):
         page = reviewer.get(address)
-    whose = [one.person and one.person.name for one in page.context["found"]]
+    whose = [person and person.name for person, _steps in page.context["found"]]
     assert sorted(whose, key=str) == ["Bo", "Kim", None]
-    for one in page.context["found"]:
-        assert [step.value for _, step in one.steps] == ["Oslo", "Bergen"]
+    for _person, steps in page.context["found"]:
+        assert [step.value for _, step in steps] == ["Oslo", "Bergen"]
     html = page.content.decode()
     assert (html.count(">Location<"), html.count('class="outdated"')) == (6, 3)
 

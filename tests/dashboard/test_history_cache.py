@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import EndUser
-from tests.dashboard.addresses import KINDS, addresses
+from tests.dashboard.addresses import PAGES, addresses
 from tests.factories import make_contact, make_memory
 
 PART = {"HX-Request": "true"}
@@ -28,10 +28,10 @@ def test_no_page_stays_in_the_browser(reviewer: Client, user: EndUser) -> None:
     make_contact(user, "小明")
     make_memory(user, "小红会弹琴", one)
     pages = addresses(user)
-    answers = {kind: reviewer.get(pages[kind]) for kind in KINDS}
+    answers = {page.name: reviewer.get(pages[str(page.name)]) for page in PAGES}
     kept = [
-        kind
-        for kind, answer in answers.items()
+        name
+        for name, answer in answers.items()
         if answer.status_code == 200 and "no-store" not in answer.get("Cache-Control", "")
     ]
     assert kept == []

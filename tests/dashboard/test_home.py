@@ -96,7 +96,7 @@ def test_what_was_told_of_a_person_and_got_none_is_decided(
     listed = reverse("dashboard:memories", args=[zoe.pk]) + "?about=nobody"
     assert [one.pk for one in client.get(listed).context["page"].rows] == [left.pk]
     found = client.get(f"{listed}&q=sails sings").context["results"]
-    assert [one.memory.pk for one in found] == [left.pk]
+    assert [memory.pk for _hit, memory in found] == [left.pk]
     act = reverse("dashboard:about-memory", args=[zoe.pk, left.pk])
     assert client.post(act).status_code == 422
     assert client.post(act, {decision: str(greta.pk)}).status_code == 302

@@ -48,9 +48,9 @@ def test_search_is_the_products_own_and_says_why(reviewer: Client, zoe: EndUser)
     embedded(zoe, "Greta plays the cello.")
     embedded(zoe, "Oda bakes bread.")
     page = listed(reviewer, zoe, q="Who plays the cello?")
-    first = page.context["results"][0]
-    assert first.memory.content == "Greta plays the cello."
-    assert (first.hit.bm25_rank, first.hit.vector_rank) == (1, 1)
+    hit, memory = page.context["results"][0]
+    assert memory.content == "Greta plays the cello."
+    assert (hit.bm25_rank, hit.vector_rank) == (1, 1)
     assert "Why this result" in page.content.decode()
     assert page.context["understood"].intent == "recall"
 
@@ -63,7 +63,7 @@ def test_intent_type_and_status_narrow_a_search(reviewer: Client, zoe: EndUser) 
     assert len(exact["results"]) == 1
     assert len(listed(reviewer, zoe, q="cello", status="all").context["results"]) == 2
     personal = listed(reviewer, zoe, q="cello", status="all", type="personal").context["results"]
-    assert [result.memory.type for result in personal] == ["personal"]
+    assert [memory.type for _hit, memory in personal] == ["personal"]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_one_memory_shows_its_messages_history_edges_and_importance(
     page = answer.content.decode()
     assert "<mark>Greta hums</mark> because she is glad." in page
     ((words, group),) = answer.context["near"]
-    assert (words, [beside.memory for beside in group]) == ("follows from", [cause])
+    assert (words, [other for other, _step in group]) == ("follows from", [cause])
     assert answer.context["parts"].newness == 2.0
     assert [version.content for version in answer.context["versions"]] == ["Greta hums."]
 

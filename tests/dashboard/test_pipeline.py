@@ -95,7 +95,7 @@ def test_the_state_narrows_the_list(zoe: EndUser, stuck: Batch) -> None:
     a_batch(zoe, state="done")
     client = signed_in("viewer")
     only = client.get(reverse("dashboard:pipeline"), {"state": "quarantined"})
-    assert [row.work.pk for row in only.context["rows"]] == [stuck.pk]
+    assert [row.pk for row in only.context["rows"]] == [stuck.pk]
     assert len(client.get(reverse("dashboard:pipeline"), {"state": "x"}).context["rows"]) == 2
 
 

@@ -29,14 +29,14 @@ class Command(BaseCommand):
         if users.filter(is_superuser=True).exists():
             return
         App.objects.get_or_create(name=DEFAULT_APP)
-        password, said = settings.MIO_OPERATOR_PASSWORD, "as MIO_OPERATOR_PASSWORD says"
+        password, where = settings.MIO_OPERATOR_PASSWORD, "as MIO_OPERATOR_PASSWORD says"
         if not password:
             password = secrets.token_urlsafe(12)
-            said = f"in {_keep(password)}"
+            where = f"in {_keep(password)}"
             if self.stdout.isatty():
-                said = f"{password} (also {said})"
+                where = f"{password} (also {where})"
         users.create_superuser(NAME, password=password)
-        self.stdout.write(f"mio: operator {NAME}, password {said}")
+        self.stdout.write(f"mio: operator {NAME}, password {where}")
         self.stdout.flush()
 
 

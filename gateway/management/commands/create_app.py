@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from accounts.cells import atomic
 from accounts.management.command import MioCommand
 from accounts.models import ApiKey, App
-from gateway.management.upstream import URL_HELP, set_upstream
+from gateway import upstreams
 
 
 class Command(MioCommand):
@@ -27,7 +27,7 @@ class Command(MioCommand):
             action="store_true",
             help="the key's client may name end users by the plain headers of chat clients",
         )
-        parser.add_argument("--upstream-url", metavar="URL", help=URL_HELP)
+        parser.add_argument("--upstream-url", metavar="URL", help=upstreams.URL_HELP)
         super().add_arguments(parser)
 
     @atomic()
@@ -51,7 +51,10 @@ class Command(MioCommand):
         if not created and not new_key:
             raise CommandError(f"There is an app {name!r}. Use --new-key for another key of it.")
         if upstream_url is not None:
-            set_upstream(app, upstream_url)
+            try:
+                upstreams.configure(app, upstream_url)
+            except upstreams.NotAnUpstream as error:
+                raise CommandError(str(error)) from error
         _, secret = ApiKey.issue(app, external_id=user, trusted=trusted)
         if json:
             self.report(json, app=name, key=secret)

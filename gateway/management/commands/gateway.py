@@ -10,7 +10,6 @@ from django.core.management.base import CommandError
 from accounts.management.command import MioCommand
 from accounts.models import App
 from gateway import upstreams
-from gateway.management.upstream import URL_HELP, set_upstream
 from gateway.models import Upstream
 
 FILE = "a file with nothing else in it, - for standard input; an empty one takes it away"
@@ -21,7 +20,7 @@ class Command(MioCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("app", help="the app's name")
-        parser.add_argument("--upstream-url", metavar="URL", help=URL_HELP)
+        parser.add_argument("--upstream-url", metavar="URL", help=upstreams.URL_HELP)
         # Not as arguments: those of a process are anybody's to read.
         parser.add_argument(
             "--upstream-key-file",
@@ -51,13 +50,16 @@ class Command(MioCommand):
         upstream = Upstream.objects.filter(app=owner).first()
         url = options["upstream_url"] or (upstream.url if upstream else "")
         if url and not options["remove"]:
-            upstream = set_upstream(
-                owner,
-                url,
-                key=_secret(options["upstream_key_file"]),
-                open_webui_secret=_secret(options["open_webui_secret_file"]),
-                placement=options["placement"],
-            )
+            try:
+                upstream = upstreams.configure(
+                    owner,
+                    url,
+                    key=_secret(options["upstream_key_file"]),
+                    open_webui_secret=_secret(options["open_webui_secret_file"]),
+                    placement=options["placement"],
+                )
+            except (upstreams.NotAnUpstream, upstreams.NotASecret) as error:
+                raise CommandError(str(error)) from error
         self.report(
             json,
             app=owner.name,

@@ -35,7 +35,7 @@ class Command(MioCommand):
         self, *, file: str | None, user: str, app: str, edition: int, form: str, json: bool,
         **_options: Any,
     ) -> None:  # fmt: skip
-        entries = address_book.entries_with_notes(self.find_user(app, user))
+        entries = address_book.entries_of(self.find_user(app, user))
         vcard = form == book_formats.VCARD
         text = write_vcard(entries, edition) if vcard else book_formats.write(entries, form)
         if file is None:

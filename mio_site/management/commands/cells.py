@@ -67,7 +67,8 @@ class Command(MioCommand):
         if json:
             self.report(json, cells=rows)
             return
-        table = [COLUMNS, *(tuple(_shown(row[name]) for name in COLUMNS) for row in rows)]
+        lines = [["–" if row[name] is None else str(row[name]) for name in COLUMNS] for row in rows]
+        table = [list(COLUMNS), *lines]
         widths = [max(len(line[place]) for line in table) for place in range(len(COLUMNS))]
         for line in table:
             padded = (word.ljust(width) for word, width in zip(line, widths, strict=True))
@@ -105,13 +106,10 @@ class Command(MioCommand):
             Cell.objects.create(name=cell, number=number)
         self.report(json, cell=cell, number=number, adopted=adopted)
 
-    def _close(self, json: bool, *, cell: str, **_options: Any) -> None:
-        self._have_closed(json, cell, closed=True)
-
     def _open(self, json: bool, *, cell: str, **_options: Any) -> None:
-        self._have_closed(json, cell, closed=False)
+        self._close(json, cell=cell, closed=False)
 
-    def _have_closed(self, json: bool, cell: str, *, closed: bool) -> None:
+    def _close(self, json: bool, *, cell: str, closed: bool = True, **_options: Any) -> None:
         if cell == cells.SHARED:
             raise CommandError(
                 f"{cell} is what all cells share, and takes new users while no other does: "
@@ -284,7 +282,7 @@ def _state_of(cell: str) -> dict[str, Any]:
 
 
 def _size(cell: str) -> dict[str, Any]:
-    """What a cell takes, and where; at Citus how many rows is told by none but its node."""
+    """The rows and bytes of a cell; at Citus its node, and no rows, which only that node can count."""
     own = connections[cell]
     with own.cursor() as cursor:
         cursor.execute(_SIZE)
@@ -313,7 +311,3 @@ def _check_answers(cell: str) -> None:
 
 def _since(began: float) -> float:
     return round(time.monotonic() - began, 3)
-
-
-def _shown(value: object) -> str:
-    return "–" if value is None else str(value)

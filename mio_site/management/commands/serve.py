@@ -51,7 +51,7 @@ class Command(BaseCommand):
 
 
 class Watch:
-    """Says once that the site answers, and brings back an embedded server that was killed."""
+    """Prints once that the site answers, and restarts an embedded server that was killed."""
 
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
@@ -90,7 +90,7 @@ def processes(listener: socket.socket) -> list[Child]:
 
 
 def stop_with(action: Callable[[], object]) -> None:
-    """Has each of the signals that mean "end" call ``action``."""
+    """Calls ``action`` on each of the signals that mean "end"."""
 
     def handler(_signal: int, _frame: FrameType | None) -> None:
         action()

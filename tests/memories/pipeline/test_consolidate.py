@@ -77,10 +77,10 @@ def test_nothing_new_makes_no_call(end_user):
     assert Contact.objects.get().card == card
 
 
-def test_ten_new_memories_cost_the_same_at_1800_known_as_at_50(end_user, server):
+def test_ten_new_memories_cost_the_same_at_600_known_as_at_50(end_user, server):
     server.reply_json({"people": []}, times=None)
     cost = {}
-    for known in (50, 1800):
+    for known in (50, 600):
         contact = make_contact(end_user, f"小红{known}号")
         old = remembers(end_user, contact, known)
         Link.objects.filter(contact=contact).update(consolidated_at=SOME_DAY)
@@ -93,7 +93,7 @@ def test_ten_new_memories_cost_the_same_at_1800_known_as_at_50(end_user, server)
         remembers(end_user, contact, 10, start=known)
         assert run.consolidate_user(end_user.pk) == 1
         cost[known] = len(server.requests[-1].prompt)
-    assert cost[1800] <= 1.2 * cost[50]
+    assert cost[600] <= 1.2 * cost[50]
 
 
 def test_no_work_begins_for_who_was_merged_since_it_was_due(end_user):

@@ -130,8 +130,8 @@ VERBS: list[Verb] = [
 ]  # fmt: skip
 
 
-@pytest.fixture
 def rich() -> EndUser:
+    """An end user on whom every verb was used."""
     chance = random.Random(0)
     incoming = [Incoming("user", text, session_id="s") for text in TALK]
     user = receive(make_app(), "rich", incoming).end_user
@@ -161,11 +161,12 @@ def rich() -> EndUser:
     return user
 
 
-def test_out_in_and_out_again_is_the_same(rich: EndUser) -> None:
-    assert Erasure.objects.of(rich).exists()
-    document = portability.export_user(rich)
+def test_a_copy_is_exported_as_the_original_and_every_change_is_undone_in_it_as_there() -> None:
+    user = rich()
+    assert Erasure.objects.of(user).exists()
+    document = portability.export_user(user)
 
-    copied = portability.import_user(rich.app, document, external_id="copy")
+    copied = portability.import_user(user.app, document, external_id="copy")
 
     again = portability.export_user(copied)
     ours, theirs = comparable(document), comparable(again)
@@ -178,13 +179,9 @@ def test_out_in_and_out_again_is_the_same(rich: EndUser) -> None:
         right = [row for row in theirs[part] if row not in ours[part]]
         assert (left, right) == ([], []), part
     assert_sound(copied)
-
-
-def test_every_change_can_be_taken_back_in_the_copy_as_in_the_original(rich: EndUser) -> None:
-    copied = portability.import_user(rich.app, portability.export_user(rich), external_id="copy")
-    for ours, theirs in zip(changes(rich), changes(copied), strict=True):
-        assert undone(ours) == undone(theirs), (ours.verb, ours.created_at)
-    assert comparable_knowledge(rich) == comparable_knowledge(copied)
+    for here, there in zip(changes(user), changes(copied), strict=True):
+        assert undone(here) == undone(there), (here.verb, here.created_at)
+    assert comparable_knowledge(user) == comparable_knowledge(copied)
     assert_sound(copied)
 
 
