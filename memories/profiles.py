@@ -22,7 +22,7 @@ from understanding.attributes import TRAITS, is_single
 from understanding.people.references import MOST as MOST_REFERENCES
 from understanding.text import letters, normalise
 
-P = TypeVar("P", AttributeValue, TimelineEvent, Reference)
+P = TypeVar("P", bound=AttributeValue | TimelineEvent | Reference)
 # What a provider is shown of a profile, and so what one consolidation costs at most.
 SHOWN_KEYS = 40
 SHOWN_VALUES = 8
@@ -196,9 +196,12 @@ def _each_once(pieces: Iterable[P], key: Callable[[P], Hashable]) -> list[P]:
     """The first piece of each key, with the sources of all of them."""
     united: dict[Hashable, P] = {}
     for piece in pieces:
-        first: P = united.setdefault(key(piece), piece)
-        sources = tuple(dict.fromkeys([*first.sources, *piece.sources]))
-        united[key(piece)] = replace(first, sources=sources)
+        same = key(piece)
+        if same in united:
+            sources = dict.fromkeys([*united[same].sources, *piece.sources])
+            united[same] = replace(united[same], sources=tuple(sources))
+        else:
+            united[same] = piece
     return list(united.values())
 
 
