@@ -465,15 +465,18 @@ class Meant:
     confidence: float
 
 
-class Relationship(StrEnum):
-    """What one memory can be to another by its meaning (MIRA's classified edges)."""
+class EdgeKind(StrEnum):
+    """What one memory can be to another, but for what they both mention."""
 
-    CONFLICTS = "conflicts"  # both can't be true
     SUPERSEDES = "supersedes"  # the newer takes the older's place
+    COMPLEMENTS = "complements"  # the source says more about the same matter
+    CONFLICTS = "conflicts"  # both can't be true
     CAUSES = "causes"  # the source brought the target about
     INSTANCE_OF = "instance_of"  # the source is a case of the pattern that the target states
     INVALIDATED_BY = "invalidated_by"  # what the target tells disproves the source
     MOTIVATED_BY = "motivated_by"  # the target is why the source is done or wanted
+    WAS_CONTEXT_FOR = "was_context_for"  # injected and used when the target was learnt
+    PART_OF = "part_of"  # the source is a piece of the target
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,7 +492,7 @@ class FoundRelation:
     """``source`` and ``target`` are ids of one case, one of them its memory. ``confidence``
     is in 0..1, ``reason`` is for people. No relation is the rule: better none than noise."""
 
-    kind: Relationship
+    kind: EdgeKind
     source: UUID
     target: UUID
     confidence: float = 1.0

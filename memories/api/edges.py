@@ -26,7 +26,7 @@ DIRECTIONS = ("out", "in", "both")
 KINDS = [kind.value for kind in edit_edges.STATED]
 
 
-_KINDS = [*Edge.Kind.values, SHARES]
+_KINDS = [*Edge.Kind, SHARES]
 _KIND = rf"^(?:(?:{'|'.join(_KINDS)})$|{Edge.SHARES_ENTITY})"
 
 

@@ -14,6 +14,7 @@ from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.models import Contact
 from memories.models.memory import AHEAD, TELL_DATES, Memory
 from memories.models.triggers import after
+from memories.types import EdgeKind
 from understanding.attributes import label
 from understanding.statements.quotes import attributed
 from understanding.text import one_line
@@ -336,16 +337,7 @@ class Edge(Tracked):
     unique_by = ("source_id", "kind", "target_id")
     found_again = True
 
-    class Kind(models.TextChoices):
-        SUPERSEDES = "supersedes"
-        COMPLEMENTS = "complements"
-        CONFLICTS = "conflicts"
-        CAUSES = "causes"
-        INSTANCE_OF = "instance_of"
-        INVALIDATED_BY = "invalidated_by"
-        MOTIVATED_BY = "motivated_by"
-        WAS_CONTEXT_FOR = "was_context_for"
-        PART_OF = "part_of"
+    Kind = EdgeKind
 
     SHARES_ENTITY = "shares_entity:"
 

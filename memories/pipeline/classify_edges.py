@@ -28,7 +28,7 @@ from memories.providers.errors import ProviderError, RefusedError, TransientErro
 from memories.providers.factory import embedder, memory_model
 from memories.providers.thresholds import Calibration, calibration_of
 from memories.search.vectors import space
-from memories.types import FoundRelation, RelationCase, Relationship
+from memories.types import EdgeKind, FoundRelation, RelationCase
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ NEAREST = 40  # read by meaning, before what they share is weighed in
 MIN_CONFIDENCE = 0.6
 SUPERSEDING = 0.8
 ACTOR = "classifier"
-_BOTH_WAYS = (Relationship.CONFLICTS,)
+_BOTH_WAYS = (EdgeKind.CONFLICTS,)
 
 Pair = tuple[UUID, UUID]
 
@@ -244,7 +244,7 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
     for (kind, source, target), one in chosen.items():
         if source not in rows or target not in rows:
             continue
-        if kind is Relationship.SUPERSEDES:
+        if kind is EdgeKind.SUPERSEDES:
             _supersede(end_user, rows[source], rows[target], one)
             continue
         edges.append(
@@ -252,7 +252,7 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
                 end_user=end_user,
                 source_id=source,
                 target_id=target,
-                kind=Edge.Kind(kind.value),
+                kind=kind,
                 reason=stored(one.reason),
                 confidence=min(1.0, one.confidence),
             )

@@ -6,11 +6,11 @@ the list, a null or a missing detail never costs a batch; a missing list of resu
 
 import math
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from memories.types import MemoryType, Relationship, Sameness, Subtype, Verdict
+from memories.types import EdgeKind, MemoryType, Sameness, Subtype, Verdict
 from understanding.dates.important_dates import LUNAR, SOLAR
 
 
@@ -44,7 +44,16 @@ Whose = Annotated[Subtype, _label(set(Subtype), Subtype.OTHER)]
 Calendar = Annotated[Literal["solar", "lunar", ""], _label({SOLAR, LUNAR}, "")]
 Judgement = Annotated[Verdict, _label(set(Verdict), Verdict.NEW)]
 Same = Annotated[Sameness, _label(set(Sameness), Sameness.UNSURE)]
-Related = Annotated[Relationship | Literal["none"], _label(set(Relationship), "none")]
+# MIRA's edges that are found by meaning.
+Relationship = Literal[
+    EdgeKind.CONFLICTS,
+    EdgeKind.SUPERSEDES,
+    EdgeKind.CAUSES,
+    EdgeKind.INSTANCE_OF,
+    EdgeKind.INVALIDATED_BY,
+    EdgeKind.MOTIVATED_BY,
+]
+Related = Annotated[Relationship | Literal["none"], _label(set(get_args(Relationship)), "none")]
 
 
 class Wire(BaseModel):
