@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,12 +20,11 @@ from contacts.api import OneContact
 from contacts.edit import archive_contact
 from contacts.merge import UnknownPerson, not_the_same
 from contacts.models import Contact
-from contacts.serializers import ChangedContact, ContactDetail, Name, detail
+from contacts.serializers import ChangedContact, Name, detail
 from memories.api.requested import Forgotten
 from memories.corrections import merge_contacts
 from memories.erasure import erase
 from memories.erasure.receipts import By
-from memories.history.mention_rhythm import rhythms
 
 MAX_SPLIT = 5000
 
@@ -104,39 +102,7 @@ class PersonView(UserView):
         return Response({**detail(contact), "change_id": change and change.id}, status=code)
 
 
-Cadence = inline_serializer(
-    "Cadence",
-    {
-        "usual_days": serializers.IntegerField(help_text="Between two days of being spoken of."),
-        "silent_days": serializers.IntegerField(),
-        "quiet": serializers.BooleanField(help_text="Silent for much longer than usual."),
-    },
-    allow_null=True,
-)
-
-
-class PersonDetail(ContactDetail):
-    cadence = Cadence
-
-    class Meta(ContactDetail.Meta):
-        fields = [*ContactDetail.Meta.fields, "cadence"]
-
-
 class Person(OneContact):
-    @documented(
-        responses={200: PersonDetail},
-        operation_id="contacts_retrieve",
-        summary="One person; the id of a merged one answers with the survivor",
-        description="`cadence` says how often they used to be spoken of and for how long they have "
-        "not been; null before there is a rhythm. It is never injected.",
-    )
-    def get(self, request: Request, contact_id: UUID, **path: Any) -> Response:
-        reply = super().get(request, contact_id, **path)
-        pk = UUID(str(reply.data["id"]))
-        rhythm = rhythms(self.end_user, [pk]).get(pk)
-        reply.data["cadence"] = rhythm and {**asdict(rhythm), "quiet": rhythm.quiet}
-        return reply
-
     @documented(
         responses={200: Forgotten},
         operation_id="contacts_destroy",

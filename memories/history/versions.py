@@ -120,7 +120,7 @@ def _touches(end_user: EndUser, memories: Iterable[Memory]) -> list[Touch]:
     ids = [str(memory.pk) for memory in memories]
     with connection.cursor() as cursor:
         cursor.execute(_TOUCHES, [end_user.pk, ids])
-        return [Touch(*row[:5], _loaded(row[5])) for row in cursor.fetchall()]
+        return [Touch(*row[:5], *map(_loaded, row[5:])) for row in cursor.fetchall()]
 
 
 def _loaded(value: Any) -> Any:
