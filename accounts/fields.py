@@ -69,7 +69,7 @@ class RowSerializer(serializers.ModelSerializer):
     """Shows the columns of ``Meta.fields``, then the fields that are declared besides."""
 
     def get_field_names(self, declared_fields: Mapping[str, Any], info: Any) -> list[str]:  # noqa: ARG002
-        columns = list(self.Meta.fields)  # type: ignore[attr-defined]
+        columns = list(self.Meta.fields)
         return columns + [name for name in declared_fields if name not in columns]
 
 

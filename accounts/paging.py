@@ -34,7 +34,7 @@ class PageQuery(Strict):
 
 def page_of(serializer: type[serializers.BaseSerializer], name: str = "") -> Any:
     """The description of what ``page`` answers with rows of this serializer."""
-    fields = {
+    fields: dict[str, Any] = {
         "count": serializers.IntegerField(),
         "next": serializers.URLField(allow_null=True),
         "results": serializer(many=True),
