@@ -1,4 +1,4 @@
-"""The dashboard's lists in pages: page 1,000 costs what page 1 does."""
+"""Keyset pagination of the dashboard's lists."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
