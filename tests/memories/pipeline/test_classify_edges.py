@@ -19,8 +19,8 @@ from tests.servers import FakeOpenAI
 
 pytestmark = pytest.mark.django_db
 
-INJURY = "The user had a knee injury in March."
-STOPPED = "The user stopped running because of a knee injury."
+HERE, THERE = "The user lives by the canal.", "The user lives by the sea."
+PLACES = {HERE: "by the canal", THERE: "by the sea"}
 CAT = "Marcus has a grey cat."
 
 
@@ -33,8 +33,17 @@ def zoe() -> EndUser:
     return make_end_user(language="en")
 
 
+def _lives_in(place: str) -> dict[str, str | None]:
+    return {"key": "location", "value": place, "person": None}
+
+
 def remember(end_user: EndUser, *contents: str) -> list[Memory]:
-    memories = [make_memory(end_user, content) for content in contents]
+    memories = [
+        make_memory(
+            end_user, content, facts=[_lives_in(PLACES[content])] if content in PLACES else []
+        )
+        for content in contents
+    ]
     embed_missing(end_user, embedder())
     return memories
 
@@ -42,21 +51,22 @@ def remember(end_user: EndUser, *contents: str) -> list[Memory]:
 def test_a_memory_that_cannot_be_looked_at_is_left_out_alone(zoe: EndUser) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE memories_entity ADD CHECK (name <> 'Berlin')")
-    remember(zoe, "Marcus lives in Berlin.", INJURY, STOPPED)
+    remember(zoe, "Marcus lives in Berlin.", HERE, THERE)
     assert classify_edges.relate(zoe.pk, plenty())["memories"] == 3
-    assert Edge.objects.get().kind == "causes"
+    assert Edge.objects.get().kind == "conflicts"
     assert not classify_edges.users_due()
 
 
-def test_a_cause_is_joined_to_what_came_of_it(zoe: EndUser) -> None:
-    injury, stopped, _ = remember(zoe, INJURY, STOPPED, CAT)
+def test_two_places_where_somebody_lives_are_joined_as_a_conflict(zoe: EndUser) -> None:
+    here, there, _ = remember(zoe, HERE, THERE, CAT)
     assert classify_edges.users_due() == [zoe.pk]
 
     done = classify_edges.relate(zoe.pk, plenty())
 
     assert done == {"memories": 3, "entities": 0, "edges": 1, "calls": 1}
     edge = Edge.objects.get()
-    assert (edge.source_id, edge.kind, edge.target_id) == (injury.pk, "causes", stopped.pk)
+    assert edge.kind == "conflicts"
+    assert {edge.source_id, edge.target_id} == {here.pk, there.pk}
     assert edge.reason
     assert classify_edges.users_due() == []
     assert ModelCall.objects.filter(purpose="classify").count() == 1
@@ -64,7 +74,7 @@ def test_a_cause_is_joined_to_what_came_of_it(zoe: EndUser) -> None:
 
 
 def test_a_second_run_does_nothing(zoe: EndUser) -> None:
-    remember(zoe, INJURY, STOPPED)
+    remember(zoe, HERE, THERE)
     classify_edges.relate(zoe.pk, plenty())
     rows = list(Edge.both_ways.values())
     assert classify_edges.relate(zoe.pk, plenty()) == dict.fromkeys(
@@ -77,7 +87,7 @@ def test_a_second_run_does_nothing(zoe: EndUser) -> None:
 def test_looking_again_finds_the_same_and_does_not_ask_about_what_is_settled(
     zoe: EndUser,
 ) -> None:
-    remember(zoe, INJURY, STOPPED)
+    remember(zoe, HERE, THERE)
     classify_edges.relate(zoe.pk, plenty())
     Memory.objects.update(related_at=None)
     assert classify_edges.relate(zoe.pk, plenty())["calls"] == 0
@@ -99,15 +109,15 @@ def test_entities_are_tagged_on_the_way(zoe: EndUser) -> None:
 
 
 def test_a_memory_without_a_vector_waits_for_it(zoe: EndUser) -> None:
-    make_memory(zoe, STOPPED)
+    make_memory(zoe, THERE)
     assert classify_edges.users_due() == []
     assert classify_edges.relate(zoe.pk, plenty())["memories"] == 0
 
 
 def test_only_active_facts_are_looked_at(zoe: EndUser) -> None:
-    remember(zoe, INJURY, STOPPED, CAT)
-    Memory.objects.filter(content=INJURY).update(status="outdated")
-    Memory.objects.filter(content=STOPPED).update(status="archived")
+    remember(zoe, HERE, THERE, CAT)
+    Memory.objects.filter(content=HERE).update(status="outdated")
+    Memory.objects.filter(content=THERE).update(status="archived")
     Memory.objects.filter(content=CAT).update(kind="profile")
     assert classify_edges.users_due() == []
 
@@ -126,10 +136,9 @@ def test_a_spent_budget_leaves_the_rest_for_the_next_run(zoe: EndUser) -> None:
 
 
 def test_conflicts_change_no_status(zoe: EndUser) -> None:
-    one, other = remember(zoe, "The user loves olives.", "The user hates olives.")
+    remember(zoe, HERE, THERE)
     classify_edges.relate(zoe.pk, plenty())
-    edge = Edge.objects.get(kind="conflicts")
-    assert {edge.source_id, edge.target_id} == {one.pk, other.pk}
+    assert Edge.objects.filter(kind="conflicts").exists()
     assert set(Memory.objects.values_list("status", flat=True)) == {"active"}
 
 
@@ -141,7 +150,7 @@ def relation(kind: str, confidence: float = 0.9, source: str = "m1", target: str
 
 
 def test_what_a_model_is_unsure_of_is_not_written(zoe: EndUser, server: FakeOpenAI) -> None:
-    remember(zoe, INJURY, STOPPED)
+    remember(zoe, HERE, THERE)
     server.reply_json({"relations": [relation("causes", 0.4)]})
     assert classify_edges.relate(zoe.pk, plenty())["edges"] == 0
     assert not Edge.objects.exists()
@@ -151,7 +160,7 @@ def test_what_a_model_is_unsure_of_is_not_written(zoe: EndUser, server: FakeOpen
 def test_a_newer_memory_that_a_model_says_supersedes_outdates_undoably(
     zoe: EndUser, server: FakeOpenAI
 ) -> None:
-    older, newer = remember(zoe, INJURY, STOPPED)
+    older, newer = remember(zoe, HERE, THERE)
     Memory.objects.filter(pk=older.pk).update(said_at="2025-01-01T00:00Z")
     ids = sorted([older.pk, newer.pk])
     short = {pk: f"m{n}" for n, pk in enumerate(ids, 1)}
@@ -168,7 +177,7 @@ def test_a_newer_memory_that_a_model_says_supersedes_outdates_undoably(
 
 
 def test_a_model_that_is_away_loses_nothing(zoe: EndUser, server: FakeOpenAI) -> None:
-    remember(zoe, INJURY, STOPPED)
+    remember(zoe, HERE, THERE)
     server.fail(503, times=None)
     with pytest.raises(TransientError):
         classify_edges.relate(zoe.pk, plenty())
@@ -178,7 +187,7 @@ def test_a_model_that_is_away_loses_nothing(zoe: EndUser, server: FakeOpenAI) ->
 def test_an_answer_that_nobody_can_read_does_not_come_round_for_ever(
     zoe: EndUser, server: FakeOpenAI
 ) -> None:
-    remember(zoe, INJURY, STOPPED)
+    remember(zoe, HERE, THERE)
     server.reply_text("I'd rather not.", times=None)
     done = classify_edges.relate(zoe.pk, plenty())
     assert (done["memories"], done["edges"], done["calls"]) == (2, 0, 1)
@@ -186,14 +195,14 @@ def test_an_answer_that_nobody_can_read_does_not_come_round_for_ever(
 
 
 def test_a_memory_that_was_edited_meanwhile_waits_again(zoe: EndUser) -> None:
-    injury, stopped = remember(zoe, INJURY, STOPPED)
-    edit_memories.edit(zoe, injury.pk, {"content": "The user is well."}, actor="operator:x")
-    classify_edges.mark(zoe, [injury, stopped])
-    assert list(Memory.objects.filter(related_at=None)) == [injury]
+    here, there = remember(zoe, HERE, THERE)
+    edit_memories.edit(zoe, here.pk, {"content": "The user is well."}, actor="operator:x")
+    classify_edges.mark(zoe, [here, there])
+    assert list(Memory.objects.filter(related_at=None)) == [here]
 
 
 def test_an_edge_that_somebody_took_away_is_not_asked_about_again(zoe: EndUser) -> None:
-    remember(zoe, INJURY, STOPPED)
+    remember(zoe, HERE, THERE)
     classify_edges.relate(zoe.pk, plenty())
     edge = Edge.objects.get()
     edit_edges.disconnect(zoe, edge.source_id, edge.pk, actor="operator:x")
@@ -203,9 +212,9 @@ def test_an_edge_that_somebody_took_away_is_not_asked_about_again(zoe: EndUser) 
 
 
 def test_another_users_memories_are_never_candidates(zoe: EndUser) -> None:
-    remember(zoe, INJURY)
+    remember(zoe, HERE)
     yan = make_end_user()
-    remember(yan, STOPPED)
+    remember(yan, THERE)
     classify_edges.relate(yan.pk, plenty())
     classify_edges.relate(zoe.pk, plenty())
     assert not Edge.objects.exists()
