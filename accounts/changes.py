@@ -48,6 +48,17 @@ class Recorder:
         self.kept |= {(item._meta.label_lower, str(item.pk)) for item in objects}
 
 
+class _Unrecorded(Recorder):
+    def watch(self, objects: Iterable[Tracked], *, created: bool = False) -> None:
+        """Records nothing, and reads nothing of ``objects``."""
+
+    keep = watch
+
+
+# For what is no change of anybody's, such as what machines learn.
+UNRECORDED: Recorder = _Unrecorded()
+
+
 def snapshot(item: Tracked) -> dict[str, Any]:
     """The tracked fields of a model instance as plain JSON values."""
     values = {name: getattr(item, name) for name in item.tracked}

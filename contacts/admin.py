@@ -20,9 +20,9 @@ class ContactAdmin(ReadOnlyAdmin):
     list_filter = ["gender", ("merged_into", admin.EmptyFieldListFilter), "last_mentioned_at"]
     search_fields = ["=id", "name", "keys__text", "end_user__external_id"]
     list_select_related = ["end_user", "merged_into"]
-    exclude = ["embedding", "memory_ids"]
+    exclude = ["memory_ids"]
     inlines = [KeyInline]
-    deferred = ("embedding", "memory_ids", "merged_into__embedding", "merged_into__memory_ids")
+    deferred = ("memory_ids", "merged_into__memory_ids")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
         return super().get_queryset(request).annotate(memory_count=memory_count())
@@ -38,7 +38,7 @@ class ContactKeyAdmin(ReadOnlyAdmin):
     list_filter = ["how"]
     search_fields = ["key", "text", "end_user__external_id"]
     list_select_related = ["contact", "end_user"]
-    deferred = ("contact__embedding", "contact__memory_ids")
+    deferred = ("contact__memory_ids",)
 
 
 class PairAdmin(ReadOnlyAdmin):
@@ -48,8 +48,7 @@ class PairAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         rows = super().get_queryset(request).select_related("end_user", *self.pair)
-        heavy = ("embedding", "memory_ids")
-        return rows.defer(*(f"{side}__{column}" for side in self.pair for column in heavy))
+        return rows.defer(*(f"{side}__memory_ids" for side in self.pair))
 
 
 @admin.register(Relation)

@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.cells import atomic
-from accounts.changes import Recorder, recording, snapshot
+from accounts.changes import UNRECORDED, Recorder, recording, snapshot
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import merge_values, relations, store
@@ -139,8 +139,8 @@ def absorb(
 
 def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
     """Gives the survivor the relations and questions that a merged contact came to hold again."""
-    _move_relations(survivor.end_user, tombstone, survivor, Recorder())
-    _settle_suggestions(survivor.end_user, tombstone, survivor, Recorder(), actor)
+    _move_relations(survivor.end_user, tombstone, survivor, UNRECORDED)
+    _settle_suggestions(survivor.end_user, tombstone, survivor, UNRECORDED, actor)
     store.render_around(survivor.end_user, [survivor.id])
 
 
@@ -341,7 +341,7 @@ def part(
     return new
 
 
-def unpart(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> None:
+def undo_part(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> None:
     """Gives ``old`` what machines learnt of the contact ``new`` since the split that made it,
     whose ``rows`` these are: names, relations, who it is, counts. What memories told of its
     profile is read again with them."""

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Iterable
 from typing import Any, Self
 
-import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
@@ -13,7 +12,6 @@ from django.db.models import F, Q, Value
 from django.db.models.expressions import Expression, RawSQL
 from django.utils import timezone
 from django.utils.module_loading import import_string
-from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from accounts.reasons import TEMPLATES
@@ -123,8 +121,8 @@ class ContactQuerySet(ScopedQuerySet):
         return found
 
     def light(self) -> Self:
-        """Without the columns that grow with a contact's history or serve search only."""
-        return self.defer("memory_ids", "embedding")
+        """Without the column that grows with a contact's history."""
+        return self.defer("memory_ids")
 
 
 class SortKey(models.CharField):
@@ -134,10 +132,6 @@ class SortKey(models.CharField):
         key = key_index.sort_key(model_instance.name)  # type: ignore[attr-defined]
         setattr(model_instance, self.attname, key)
         return key
-
-
-# What a contact's vector is made of (memories.profiles.as_text).
-_DESCRIBING = ("name", "aliases", "relationship", "attributes", "personality", "timeline")
 
 
 class Contact(Tracked):
@@ -210,14 +204,6 @@ class Contact(Tracked):
         db_default=Value([], ArrayField(models.TextField())),
         blank=True,
     )
-    embedding = VectorField(null=True, blank=True, editable=False)
-    embedding_model = models.CharField(
-        max_length=120,
-        blank=True,
-        default="",
-        editable=False,
-        help_text="The space of its embedding, '' while it waits.",
-    )
     memory_ids = ArrayField(models.UUIDField(), default=list, blank=True, editable=False)
     card = models.TextField(blank=True, default="")
     coming = models.JSONField(
@@ -273,11 +259,6 @@ class Contact(Tracked):
                 name="contact_by_name",
             ),
             models.Index(
-                fields=["embedding_model", "end_user"],
-                condition=Q(merged_into=None),
-                name="contact_embedded",
-            ),
-            models.Index(
                 fields=["end_user", "-last_mentioned_at"],
                 condition=Q(merged_into=None, archived_at__isnull=False),
                 name="contact_archived",
@@ -287,16 +268,6 @@ class Contact(Tracked):
                 condition=Q(merged_into__isnull=False),
                 name="contact_merged",
             ),
-        ]
-        triggers = [
-            # What is known of somebody changed: their vector is that of other words.
-            pgtrigger.Trigger(
-                name="vector_waits",
-                when=pgtrigger.Before,
-                operation=pgtrigger.UpdateOf(*_DESCRIBING),
-                condition=pgtrigger.AnyChange(*_DESCRIBING),
-                func="NEW.embedding_model = ''; NEW.embedding = NULL; RETURN NEW;",
-            )
         ]
 
     def __str__(self) -> str:
@@ -365,7 +336,7 @@ class RelationQuerySet(ScopedQuerySet):
     def with_people(self) -> Self:
         """With both of their people, in the same statement."""
         return self.select_related("subject", "object").defer(
-            "subject__memory_ids", "subject__embedding", "object__memory_ids", "object__embedding"
+            "subject__memory_ids", "object__memory_ids"
         )
 
 
@@ -425,7 +396,7 @@ class SuggestionQuerySet(ScopedQuerySet):
     def with_people(self) -> Self:
         """With both contacts, in the same statement."""
         return self.select_related("first", "second").defer(
-            "first__memory_ids", "first__embedding", "second__memory_ids", "second__embedding"
+            "first__memory_ids", "second__memory_ids"
         )
 
 

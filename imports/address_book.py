@@ -36,7 +36,7 @@ def _related(end_user: EndUser) -> dict[UUID, list[Related]]:
     kinds = {word: kind for kind, word in reversed([*RELATIONS.items()])}
     related: dict[UUID, list[Related]] = {}
     rows = Relation.objects.of(end_user).select_related("subject").order_by("id")
-    for row in rows.defer("subject__memory_ids", "subject__embedding"):
+    for row in rows.defer("subject__memory_ids"):
         person = Related(row.subject.name, kinds.get(row.kind, row.kind))
         related.setdefault(row.object_id, []).append(person)
     return related

@@ -1,7 +1,7 @@
 """Messages, work, memories and model calls in Django's admin: to look at, and to retry."""
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from accounts.admin import ReadOnlyAdmin, ReadOnlyInline, UserRowAdmin, worded
@@ -32,15 +32,15 @@ from memories.models import (
 from understanding.text import truncate
 
 WIDTH = 80  # graphemes of a text in a list
-# The columns of a row's contact that grow with it.
-HEAVY = ("contact__embedding", "contact__memory_ids")
+HEAVY = ("contact__memory_ids",)  # the column of a row's contact that grows with it
+USER = "end_user__external_id"
 
 
 @admin.register(Message)
 class MessageAdmin(UserRowAdmin):
     list_display = ["end_user", "seq", "role", "said", "session_id", "created_at"]
     list_filter = ["role", "created_at"]
-    search_fields = ["=client_id", "=session_id", "end_user__external_id", "content"]
+    search_fields = ["=client_id", "=session_id", USER, "content"]
     ordering = ["-pk"]
 
     @admin.display(description="content")
@@ -69,7 +69,7 @@ class WorkAdmin(UserRowAdmin):
 class BatchAdmin(WorkAdmin):
     list_display = ["end_user", "first_seq", "last_seq", "state", "attempts", "provider",
                     "finished_at", worded("error")]  # fmt: skip
-    search_fields = ["=id", "end_user__external_id", "error"]
+    search_fields = ["=id", USER, "error"]
     task = "extract"
 
 
@@ -77,16 +77,10 @@ class BatchAdmin(WorkAdmin):
 class ConsolidationAdmin(WorkAdmin):
     list_display = ["contact", "end_user", "state", "attempts", "provider", "finished_at",
                     worded("error")]  # fmt: skip
-    search_fields = ["=id", "end_user__external_id", "contact__name", "error"]
+    search_fields = ["=id", USER, "contact__name", "error"]
     list_select_related = ["end_user", "contact"]
     deferred = HEAVY
     task = "consolidate"
-
-
-@admin.register(ProcessJob)
-class ProcessJobAdmin(UserRowAdmin):
-    list_display = ["id", "end_user", "up_to_seq", "created_at", "finished_at"]
-    search_fields = ["=id", "end_user__external_id"]
 
 
 class LinkInline(ReadOnlyInline):
@@ -102,7 +96,7 @@ class LinkInline(ReadOnlyInline):
 class MemoryAdmin(UserRowAdmin):
     list_display = ["says", "end_user", "kind", "type", "status", "importance", "said_at"]
     list_filter = ["status", "kind", "type", "subtype", "said_at"]
-    search_fields = ["=id", "content", "end_user__external_id"]
+    search_fields = ["=id", "content", USER]
     exclude = ["tokens"]
     raw_id_fields = ["batch", "consolidated_into"]
     inlines = [LinkInline]
@@ -117,7 +111,7 @@ class MemoryAdmin(UserRowAdmin):
 class LinkAdmin(ReadOnlyAdmin):
     list_display = ["contact", "memory", "end_user", "made_by", "confidence", "rejected"]
     list_filter = ["made_by", "rejected", "created_at"]
-    search_fields = ["=memory__id", "contact__name", "end_user__external_id"]
+    search_fields = ["=memory__id", "contact__name", USER]
     deferred = (*HEAVY, "memory__tokens", "memory__embedding")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:
@@ -128,7 +122,7 @@ class LinkAdmin(ReadOnlyAdmin):
 class EdgeAdmin(UserRowAdmin):
     list_display = ["source_id", "kind", "target_id", "end_user", worded("reason"), "created_at"]
     list_filter = ["kind", "created_at"]
-    search_fields = ["=source__id", "=target__id", "end_user__external_id"]
+    search_fields = ["=source__id", "=target__id", USER]
 
 
 @admin.register(ModelCall)
@@ -136,80 +130,31 @@ class ModelCallAdmin(UserRowAdmin):
     list_display = ["created_at", "purpose", "provider", "model", "outcome", "tokens_in",
                     "tokens_out", "latency_ms", "end_user"]  # fmt: skip
     list_filter = ["outcome", "purpose", "provider", "model", "created_at"]
-    search_fields = ["end_user__external_id"]
+    search_fields = [USER]
     date_hierarchy = "created_at"
 
 
-@admin.register(Retrieval)
-class RetrievalAdmin(UserRowAdmin):
-    list_display = ["day", "end_user", "linked", "fallback"]
-    list_filter = ["day"]
-    search_fields = ["end_user__external_id"]
-
-
-@admin.register(Entity)
-class EntityAdmin(UserRowAdmin):
-    list_display = ["name", "kind", "end_user", "created_at"]
-    list_filter = ["kind"]
-    search_fields = ["name", "end_user__external_id"]
-
-
-@admin.register(EntityLink)
-class EntityLinkAdmin(UserRowAdmin):
-    list_display = ["entity_id", "memory_id", "end_user"]
-    search_fields = ["=memory__id", "end_user__external_id"]
-
-
-@admin.register(Erasure)
-class ErasureAdmin(UserRowAdmin):
-    list_display = ["requested_at", "end_user", "state", "due_at", "finished_at"]
-    list_filter = ["state"]
-    search_fields = ["end_user__external_id"]
-
-
-@admin.register(Injected)
-class InjectedAdmin(UserRowAdmin):
-    list_display = ["created_at", "end_user", "session_id"]
-    search_fields = ["=session_id", "end_user__external_id"]
-
-
-@admin.register(GatewayTurn)
-class GatewayTurnAdmin(UserRowAdmin):
-    list_display = ["created_at", "end_user", "session_id"]
-    search_fields = ["=session_id", "end_user__external_id"]
-
-
-@admin.register(JobRun)
-class JobRunAdmin(ReadOnlyAdmin):
-    list_display = ["job", "state", "started_at", "finished_at", "effect"]
-    list_filter = ["job", "state"]
-    search_fields = ["job"]
-
-
-@admin.register(Outage)
-class OutageAdmin(ReadOnlyAdmin):
-    list_display = ["provider", "model", worded("error"), "since"]
-    list_filter = ["provider"]
-    search_fields = ["model"]
-
-
-@admin.register(SlowModel)
-class SlowModelAdmin(ReadOnlyAdmin):
-    list_display = ["model", "since"]
-
-
-@admin.register(Tally)
-class TallyAdmin(ReadOnlyAdmin):
-    list_display = ["ledger", "until"]
-
-
-@admin.register(Receipt)
-class ReceiptAdmin(ReadOnlyAdmin):
-    list_display = ["erased_at", "app", "what", "done_by"]
-    list_filter = ["what"]
-
-
-@admin.register(Claim)
-class ClaimAdmin(UserRowAdmin):
-    list_display = ["at", "end_user", "what", "operator"]
-    search_fields = ["operator", "end_user__external_id"]
+# The other models, with their columns, filters and the fields that are searched.
+ROWS: dict[type[Model], tuple[list[str], list[str], list[str]]] = {
+    Entity: (["name", "kind", "end_user", "created_at"], ["kind"], ["name", USER]),
+    EntityLink: (["entity_id", "memory_id", "end_user"], [], ["=memory__id", USER]),
+    Erasure: (["requested_at", "end_user", "state", "due_at", "finished_at"], ["state"], [USER]),
+    Receipt: (["erased_at", "app", "what", "done_by"], ["what"], []),
+    Injected: (["created_at", "end_user", "session_id"], [], ["=session_id", USER]),
+    GatewayTurn: (["created_at", "end_user", "session_id"], [], ["=session_id", USER]),
+    Retrieval: (["day", "end_user", "linked", "fallback"], ["day"], [USER]),
+    ProcessJob: (["id", "end_user", "up_to_seq", "created_at", "finished_at"], [], ["=id", USER]),
+    Claim: (["at", "end_user", "what", "operator"], [], ["operator", USER]),
+    JobRun: (["job", "state", "started_at", "finished_at", "effect"], ["job", "state"], ["job"]),
+    Outage: (["provider", "model", "error", "since"], ["provider"], ["model"]),
+    SlowModel: (["model", "since"], [], []),
+    Tally: (["ledger", "until"], [], []),
+}
+for model, (columns, filters, searched) in ROWS.items():
+    admin.site.register(
+        model,
+        UserRowAdmin if "end_user" in columns else ReadOnlyAdmin,
+        list_display=columns,
+        list_filter=filters,
+        search_fields=searched,
+    )

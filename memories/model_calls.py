@@ -13,20 +13,19 @@ from accounts.reasons import stored
 from memories.models import ModelCall, Outage
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError, RefusedError
-from memories.providers.interface import LanguageProvider, PairJudge, Resolver
-from memories.types import Reply, Usage
+from memories.providers.interface import LanguageProvider
+from memories.types import NO_USAGE, Reply, Usage
 from understanding.statements.secrets import cleared, holds_phone, holds_secret
 from understanding.text import encodable, estimate_tokens
 
 T = TypeVar("T")
-Model = LanguageProvider | PairJudge | Resolver
-Asked = Model | Embedder
+Asked = LanguageProvider | Embedder
 MOST_KEPT = 4000  # code points of an answer that was of no use
 
 
 def ask(
     end_user: EndUser,
-    provider: Model,
+    provider: LanguageProvider,
     purpose: str,
     call: Callable[[], Reply[T]],
     *,
@@ -73,9 +72,22 @@ def write(
     *,
     messages: int = 0,
     outcome: ModelCall.Outcome = ModelCall.Outcome.OK,
+    answer: str = "",
 ) -> None:
-    """Writes down a call that did not fail, and how many new ``messages`` it read."""
-    _write(end_user, asked, purpose, usage, outcome, messages=messages)
+    """Writes down a call, how many new ``messages`` it read and an ``answer`` that was of no use."""
+    with suppress(IntegrityError), atomic():  # the user may be forgotten by now
+        ModelCall.objects.create(
+            end_user=end_user,
+            provider=asked.name,
+            model=asked.model,
+            purpose=purpose,
+            tokens_in=usage.tokens_in,
+            tokens_out=usage.tokens_out,
+            messages=messages,
+            latency_ms=usage.latency_ms,
+            outcome=outcome,
+            answer=answer,
+        )
 
 
 def write_failure(end_user: EndUser, asked: Asked, purpose: str, error: ProviderError) -> None:
@@ -85,7 +97,7 @@ def write_failure(end_user: EndUser, asked: Asked, purpose: str, error: Provider
             provider=asked.name, model=asked.model, defaults={"error": stored(error.reason)}
         )
     answer = _kept(error.answer) if isinstance(error, OutputError) else ""
-    _write(end_user, asked, purpose, Usage(0, 0, 0.0), _outcome(error), answer)
+    write(end_user, asked, purpose, NO_USAGE, outcome=_outcome(error), answer=answer)
 
 
 def _kept(answer: str) -> str:
@@ -100,27 +112,3 @@ def _outcome(error: ProviderError) -> ModelCall.Outcome:
     if isinstance(error, PermanentError):
         return ModelCall.Outcome.PERMANENT
     return ModelCall.Outcome.TRANSIENT
-
-
-def _write(
-    end_user: EndUser,
-    provider: Asked,
-    purpose: str,
-    usage: Usage,
-    outcome: str,
-    answer: str = "",
-    messages: int = 0,
-) -> None:
-    with suppress(IntegrityError), atomic():  # the user may be forgotten by now
-        ModelCall.objects.create(
-            end_user=end_user,
-            provider=provider.name,
-            model=provider.model,
-            purpose=purpose,
-            tokens_in=usage.tokens_in,
-            tokens_out=usage.tokens_out,
-            messages=messages,
-            latency_ms=usage.latency_ms,
-            outcome=outcome,
-            answer=answer,
-        )

@@ -1,10 +1,10 @@
 """A contact's profile, what a patch makes of it, and what is left without a source."""
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from contacts import cards
@@ -22,6 +22,7 @@ from understanding.attributes import TRAITS, is_single
 from understanding.people.references import MOST as MOST_REFERENCES
 from understanding.text import letters, normalise
 
+P = TypeVar("P", AttributeValue, TimelineEvent, Reference)
 # What a provider is shown of a profile, and so what one consolidation costs at most.
 SHOWN_KEYS = 40
 SHOWN_VALUES = 8
@@ -86,47 +87,56 @@ def _ids(values: Collection[Any]) -> tuple[UUID, ...]:
 
 def sources(profile: Profile) -> set[UUID]:
     """The memories that a profile rests on."""
-    values = itertools.chain(*profile.attributes.values())
-    told = [value.sources for value in values] + [event.sources for event in profile.timeline]
+    told = [value.sources for value in itertools.chain(*profile.attributes.values())]
+    told += [event.sources for event in profile.timeline]
     told += [reference.sources for reference in profile.references]
     return set(profile.personality_sources).union(*told)
 
 
 def renamed(profile: Profile, names: Mapping[UUID, Collection[UUID]]) -> Profile:
     """``profile`` resting on ``names[source]`` wherever it rested on a source among these."""
-    return _resting(
-        profile, lambda sources: (pk for one in sources for pk in names.get(one, (one,)))
-    )
+
+    def now(sources: tuple[UUID, ...]) -> tuple[UUID, ...]:
+        return tuple(dict.fromkeys(pk for one in sources for pk in names.get(one, (one,))))
+
+    def change(piece: P) -> P | None:
+        return replace(piece, sources=now(piece.sources))
+
+    changed = _with_pieces(profile, change)
+    return replace(changed, personality_sources=now(profile.personality_sources))
 
 
 def told_by(profile: Profile, memory_ids: Collection[UUID]) -> ProfilePatch:
-    """The values and events of a profile that rest on these memories, and only on them."""
-    theirs = _resting(profile, lambda sources: (pk for pk in sources if pk in memory_ids))
+    """The values and events of a profile that rest on some of these memories, with only these as
+    their sources."""
+
+    def of_these(piece: P) -> P | None:
+        theirs = tuple(pk for pk in piece.sources if pk in memory_ids)
+        return replace(piece, sources=theirs) if theirs else None
+
+    told = _with_pieces(profile, of_these)
     return ProfilePatch(
-        attributes={
-            key: tuple(value for value in values if value.sources)
-            for key, values in theirs.attributes.items()
-        },
-        timeline=tuple(event for event in theirs.timeline if event.sources),
-        references=tuple(one for one in theirs.references if one.sources),
+        attributes=told.attributes, timeline=told.timeline, references=told.references
     )
 
 
-def _resting(profile: Profile, on: Callable[[tuple[UUID, ...]], Iterable[UUID]]) -> Profile:
-    """``profile`` with other sources, each once."""
+class _Change(Protocol):
+    def __call__(self, piece: P, /) -> P | None: ...
 
-    def now(sources: tuple[UUID, ...]) -> tuple[UUID, ...]:
-        return tuple(dict.fromkeys(on(sources)))
 
-    return Profile(
-        attributes={
-            key: tuple(replace(value, sources=now(value.sources)) for value in values)
-            for key, values in profile.attributes.items()
-        },
-        personality=profile.personality,
-        personality_sources=now(profile.personality_sources),
-        timeline=tuple(replace(event, sources=now(event.sources)) for event in profile.timeline),
-        references=tuple(replace(one, sources=now(one.sources)) for one in profile.references),
+def _with_pieces(profile: Profile, change: _Change) -> Profile:
+    """``profile`` with each value, event and reference as ``change`` returns it, without those of
+    which that is None."""
+
+    def changed(pieces: Iterable[P]) -> tuple[P, ...]:
+        return tuple(new for piece in pieces if (new := change(piece)) is not None)
+
+    attributes = {key: changed(values) for key, values in profile.attributes.items()}
+    return replace(
+        profile,
+        attributes={key: values for key, values in attributes.items() if values},
+        timeline=changed(profile.timeline),
+        references=changed(profile.references),
     )
 
 
@@ -156,6 +166,8 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
         first, second = (values, held) if is_single(key) else (held, values)
         stated = {normalise(v.value) for v in profile.attributes.get(key, ()) if not v.sources}
         attributes[key] = _united([*first, *second], stated)
+    told = [*profile.references, *patch.references]
+    references = _each_once(told, lambda reference: normalise(reference.text))
     personality, sources = profile.personality, profile.personality_sources
     if patch.personality is not None:
         personality = patch.personality
@@ -165,55 +177,40 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
         personality=personality,
         personality_sources=sources,
         timeline=_ordered([*profile.timeline, *patch.timeline]),
-        references=_each_once([*profile.references, *patch.references]),
+        references=tuple(references[:MOST_REFERENCES]),
     )
 
 
 def _united(
-    values: Sequence[AttributeValue], stated: Collection[str]
+    values: Iterable[AttributeValue], stated: Collection[str]
 ) -> tuple[AttributeValue, ...]:
     """Each value once, with all its sources; those that a person ``stated`` keep none."""
-    united: dict[str, AttributeValue] = {}
-    for value in values:
-        key = normalise(value.value)
-        held = united.get(key)
-        united[key] = (
-            replace(held, sources=tuple(dict.fromkeys([*held.sources, *value.sources])))
-            if held
-            else value
-        )
+    united = _each_once(values, lambda value: normalise(value.value))
     return tuple(
-        replace(value, sources=()) if key in stated else value for key, value in united.items()
+        replace(value, sources=()) if normalise(value.value) in stated else value
+        for value in united
     )
 
 
-def _each_once(references: Sequence[Reference]) -> tuple[Reference, ...]:
-    """Each phrase once with all its sources, the earliest, as many as a person may have."""
-    united: dict[str, Reference] = {}
-    for one in references:
-        held = united.setdefault(normalise(one.text), one)
-        sources = tuple(dict.fromkeys([*held.sources, *one.sources]))
-        united[normalise(one.text)] = replace(held, sources=sources)
-    return tuple(united.values())[:MOST_REFERENCES]
+def _each_once(pieces: Iterable[P], key: Callable[[P], Hashable]) -> list[P]:
+    """The first piece of each key, with the sources of all of them."""
+    united: dict[Hashable, P] = {}
+    for piece in pieces:
+        first: P = united.setdefault(key(piece), piece)
+        sources = tuple(dict.fromkeys([*first.sources, *piece.sources]))
+        united[key(piece)] = replace(first, sources=sources)
+    return list(united.values())
 
 
 def _ordered(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
     """The events by date, each once: one without a date is the same as one of its words with one,
     and stays behind the dated one before it."""
     dates = {normalise(event.text): event.at for event in events if event.at}
-    united: dict[tuple[str, str], TimelineEvent] = {}
-    for told in events:
-        event = replace(told, at=told.at or dates.get(normalise(told.text), ""))
-        key = (normalise(event.text), event.at)
-        held = united.get(key)
-        united[key] = (
-            replace(held, sources=tuple(dict.fromkeys([*held.sources, *event.sources])))
-            if held
-            else event
-        )
+    dated = (replace(e, at=e.at or dates.get(normalise(e.text), "")) for e in events)
+    united = _each_once(dated, lambda event: (normalise(event.text), event.at))
     # The sort is stable, and an empty date takes the last date seen.
     keyed, last = [], ""
-    for event in united.values():
+    for event in united:
         last = event.at or last
         keyed.append((last, event))
     return tuple(event for _, event in sorted(keyed, key=lambda pair: pair[0]))
@@ -234,18 +231,12 @@ def without(profile: Profile, gone: Collection[UUID]) -> tuple[Profile, frozense
         again.update(sources)
         return False
 
-    attributes = {
-        key: tuple(v for v in values if stays(v.sources))
-        for key, values in profile.attributes.items()
-    }
-    keeps_personality = stays(profile.personality_sources)
-    left = Profile(
-        attributes={key: values for key, values in attributes.items() if values},
-        personality=profile.personality if keeps_personality else "",
-        personality_sources=profile.personality_sources if keeps_personality else (),
-        timeline=tuple(e for e in profile.timeline if stays(e.sources)),
-        references=tuple(one for one in profile.references if stays(one.sources)),
-    )
+    def change(piece: P) -> P | None:
+        return piece if stays(piece.sources) else None
+
+    left = _with_pieces(profile, change)
+    if not stays(profile.personality_sources):
+        left = replace(left, personality="", personality_sources=())
     return left, frozenset(again - lost)
 
 

@@ -20,7 +20,7 @@ from memories.jobs import job_runs, runner
 from memories.models import JobRun
 from memories.pipeline import backfill, cadence, catch_up, run
 from memories.pipeline import read_facts as facts
-from memories.pipeline.embed import embed_contacts, embed_missing
+from memories.pipeline.embed import embed_missing
 from memories.providers.factory import embedder
 from memories.queue import enqueue
 
@@ -109,8 +109,6 @@ def embed(end_user_id: int) -> None:
         return
     if embed_missing(end_user, embedder(), until) and time.monotonic() > until:
         enqueue("embed", end_user_id)
-    else:
-        embed_contacts(end_user, embedder())
 
 
 @of_user

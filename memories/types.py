@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar, get_args
 from uuid import UUID, uuid4
 
 from accounts.reasons import Reason
@@ -256,7 +256,7 @@ class Draft:
     id: UUID = field(default_factory=uuid4)
 
     def as_stored(self) -> "StoredMemory":
-        """As those drafts of its batch see it that were told later."""
+        """This draft as a provider sees it."""
         extracted = self.extracted
         return StoredMemory(
             self.id,
@@ -275,9 +275,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """An existing memory shown to a provider. ``similarity`` is the cosine to the new one;
-    ``people`` are the contacts it is linked to, ``vector`` is its own in the local model, where
-    whoever shows it has them; times as of an ExtractedMemory."""
+    """A memory shown to a provider. ``similarity`` is the cosine to the new one; ``people`` are
+    the contacts it is linked to; times as of an ExtractedMemory."""
 
     id: UUID
     content: str
@@ -287,7 +286,6 @@ class StoredMemory:
     facts: tuple[StoredFact, ...] = ()
     similarity: float = 0.0
     people: frozenset[UUID] = frozenset()
-    vector: Sequence[float] = ()
     confidence: float = 1.0
     happens_until: datetime | None = None
     valid_from: datetime | None = None
@@ -311,22 +309,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConflictCase:
-    """A new memory (``key`` is its content hash) beside the existing ones most like it; its
-    ``people``, ``vector`` and times as of a StoredMemory."""
+    """A new memory (``key`` is its content hash) beside the existing ones most like it."""
 
     key: str
-    content: str
-    type: MemoryType
-    said_at: datetime
-    facts: tuple[StoredFact, ...]
+    new: StoredMemory
     existing: tuple[StoredMemory, ...]
-    people: frozenset[UUID] = frozenset()
-    vector: Sequence[float] = ()
-    confidence: float = 1.0
-    happens_at: datetime | None = None
-    happens_until: datetime | None = None
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,7 +443,7 @@ class WhoRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class MeantPeople:
     """One of the people of a WhoRequest, or those of whom any may be meant, and the words of the
     message that mean them ("": they are left out)."""
 
@@ -466,17 +453,29 @@ class Meant:
 
 
 class EdgeKind(StrEnum):
-    """What one memory can be to another, but for what they both mention."""
+    """What one memory can be to another: the source to the target of an edge."""
 
     SUPERSEDES = "supersedes"  # the newer takes the older's place
-    COMPLEMENTS = "complements"  # the source says more about the same matter
+    COMPLEMENTS = "complements"  # the source tells more of the same matter
     CONFLICTS = "conflicts"  # both can't be true
     CAUSES = "causes"  # the source brought the target about
     INSTANCE_OF = "instance_of"  # the source is a case of the pattern that the target states
     INVALIDATED_BY = "invalidated_by"  # what the target tells disproves the source
     MOTIVATED_BY = "motivated_by"  # the target is why the source is done or wanted
-    WAS_CONTEXT_FOR = "was_context_for"  # injected and used when the target was learnt
+    WAS_CONTEXT_FOR = "was_context_for"  # the source was used when the target was learnt
     PART_OF = "part_of"  # the source is a piece of the target
+
+
+# The kinds that a model may find by the meaning of two memories (MIRA's classified edges).
+Relationship = Literal[
+    EdgeKind.CONFLICTS,
+    EdgeKind.SUPERSEDES,
+    EdgeKind.CAUSES,
+    EdgeKind.INSTANCE_OF,
+    EdgeKind.INVALIDATED_BY,
+    EdgeKind.MOTIVATED_BY,
+]
+CLASSIFIED: tuple[EdgeKind, ...] = get_args(Relationship)
 
 
 @dataclass(frozen=True, slots=True)
@@ -535,6 +534,16 @@ class Usage:
     tokens_in: int
     tokens_out: int
     latency_ms: float
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.latency_ms + other.latency_ms,
+        )
+
+
+NO_USAGE = Usage(0, 0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def settle(text: str) -> None:
         StoredMemory(UUID(int=n), text[n : n + MEMORY], MemoryType.PERSONAL, AT) for n in (0, 1)
     )
     offline = OfflineProvider()
-    offline.resolve([ConflictCase("k", one.content, one.type, AT, (), (other,))])
+    offline.resolve([ConflictCase("k", one, (other,))])
     offline.consolidate([ProfileRequest(PEOPLE[0], Profile(), (one, other), "zh")])
 
 

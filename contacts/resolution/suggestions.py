@@ -105,7 +105,7 @@ def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _Pe
             facts[pk].append(content)
             tokens.setdefault(pk, set()).update(map(sys.intern, words))
         contacts = standing.filter(pk__in=chunk).order_by("id")
-        contacts = contacts.defer("memory_ids", "card", "timeline", "embedding", "personality")
+        contacts = contacts.defer("memory_ids", "card", "timeline", "personality")
         for contact in contacts:
             people.records[contact.id] = record(
                 contact.person, contact.attributes, facts[contact.id]
@@ -132,7 +132,7 @@ def records_of(
     for pk, content, _words in newest(end_user, contact_ids, MAX_FACTS):
         facts[pk].append(content)
     contacts = Contact.objects.of(end_user).listed().filter(pk__in=contact_ids)
-    contacts = contacts.defer("memory_ids", "card", "timeline", "embedding", "personality")
+    contacts = contacts.defer("memory_ids", "card", "timeline", "personality")
     return {one.id: record(one.person, one.attributes, facts[one.id]) for one in contacts}
 
 

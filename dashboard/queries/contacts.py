@@ -60,7 +60,7 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
     elif only == "unconfirmed":
         rows = _unconfirmed(end_user, rows)
     return rows.light().defer("card", "timeline", "personality", "personality_sources",
-                              "memory_ids", "embedding")  # fmt: skip
+                              "memory_ids")  # fmt: skip
 
 
 def _unconfirmed(end_user: EndUser, rows: ContactQuerySet) -> ContactQuerySet:

@@ -17,7 +17,9 @@ def consolidations(users: QuerySet[EndUser], state: str) -> QuerySet[Consolidati
     """Consolidations, in ``state`` where it is one."""
     rows = Consolidation.objects.filter(end_user__in=users)
     rows = rows.select_related("end_user__app", "contact")
-    rows = rows.defer("contact__memory_ids", "contact__embedding")
+    rows = rows.defer(
+        "contact__memory_ids",
+    )
     return rows.filter(state=state) if state in Work.State else rows
 
 

@@ -20,8 +20,8 @@ from memories.context import pace
 from memories.models import ModelCall
 from memories.providers.errors import ProviderError
 from memories.providers.factory import resolving_provider
-from memories.providers.interface import Resolver
-from memories.types import Meant, Reply, ShownTurn, Usage, WhoRequest
+from memories.providers.openai.provider import OpenAIProvider
+from memories.types import MeantPeople, Reply, ShownTurn, Usage, WhoRequest
 from understanding.coreference.resolve import may_mean_one
 from understanding.types import Mention, Person
 
@@ -57,8 +57,8 @@ class Question:
     found: lookup.People
     doubtful: frozenset[Mention]
     shown: Mapping[UUID, lookup.Candidate]
-    provider: Resolver
-    asked: Future[Reply[Sequence[Meant]]]
+    provider: OpenAIProvider
+    asked: Future[Reply[Sequence[MeantPeople]]]
     began: float
     budget_ms: float
 
@@ -91,7 +91,7 @@ class Question:
         with best_effort("Ledger of end user", self.end_user.pk):
             model_calls.write(self.end_user, self.provider, pace.PURPOSE, usage, outcome=outcome)
 
-    def _mentions(self, said: Meant) -> list[Mention]:
+    def _mentions(self, said: MeantPeople) -> list[Mention]:
         start = self.message.find(said.words) if said.words else 0
         end = start + len(said.words)
         sure = said.confidence if len(said.people) == 1 else EITHER
@@ -175,7 +175,7 @@ def _may_be_other(person: Person, other: Person) -> bool:
     return person.id != other.id and {person.gender, other.gender} != {"female", "male"}
 
 
-def _begun(provider: Resolver, request: WhoRequest) -> Future[Reply[Sequence[Meant]]]:
+def _begun(provider: OpenAIProvider, request: WhoRequest) -> Future[Reply[Sequence[MeantPeople]]]:
     executor = ThreadPoolExecutor(1, "second-opinion")
     begun = executor.submit(provider.who, request)
     executor.shutdown(wait=False)

@@ -1,21 +1,29 @@
-"""What is derived from memories and must follow them: profiles, profile memories, cards.
+"""What is derived from memories and links: profiles, profile memories, cards, search tokens.
 
 Callers hold the end user's lock.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
-from accounts.changes import Recorder
+from accounts.changes import UNRECORDED, Recorder
 from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Contact
-from memories import profiles
-from memories.corrections import sources
-from memories.models import INITIAL_IMPORTANCE, PROFILE_IMPORTANCE, Link, Memory
+from memories import profiles, queue
+from memories.corrections import lineage, sources
+from memories.models import (
+    INITIAL_IMPORTANCE,
+    PROFILE_IMPORTANCE,
+    Consolidation,
+    Link,
+    Memory,
+    Work,
+)
 from memories.search import context_tokens
 from memories.search.tokens import tokenise
 from memories.types import MemoryType, Profile, Subtype
@@ -34,31 +42,61 @@ def set_profile(contact: Contact, profile: Profile) -> None:
         setattr(contact, field, value)
 
 
-def refresh(memory: Memory) -> None:
-    """Rebuilds what is derived from a memory's content (unsaved); the next workers embed it
-    and look for its entities and edges."""
+def reindex(memory: Memory) -> None:
+    """Rebuilds the search tokens of a memory (unsaved) whose content changed; the next workers
+    embed it and look for its entities and edges."""
     memory.tokens = context_tokens.tokens_of(memory.end_user_id, [memory])[memory.pk]
     memory.embedding_model, memory.related_at = "", None
 
 
-def write_profile_memory(contact: Contact, recorder: Recorder | None = None) -> Memory | None:
+def recompute(
+    end_user: EndUser,
+    contact_ids: Collection[UUID],
+    memory_ids: Collection[UUID],
+    *,
+    without_profile: Collection[UUID] = (),
+) -> None:
+    """Recomputes profiles, cards, keys, profile memories and ``Contact.memory_ids`` of these
+    contacts from their links, and the importance of these memories from the profiles.
+
+    The profile memory of those in ``without_profile`` was deleted.
+    """
+    standing, affected = [], set(memory_ids)
+    for contact in end_user.contacts.filter(pk__in=contact_ids).light().order_by("pk"):
+        store.index(contact)
+        if contact.merged_into_id is None:
+            standing.append(contact)
+            prune(contact)
+            store.save(contact, PROFILE_FIELDS)
+            write_profile_memory(contact)
+            affected |= profiles.sources(profile_of(contact))
+    sources.point_at_profiles(end_user, affected, without_profile=without_profile)
+    store.render_around(end_user, contact_ids)
+    for contact in standing:
+        store.save(contact, [])
+    # A trigger fills in what the links say, in their order.
+    Contact.objects.of(end_user).filter(pk__in=contact_ids).update(memory_ids=[])
+
+
+def write_profile_memory(contact: Contact, recorder: Recorder = UNRECORDED) -> Memory | None:
     """Makes the contact's profile memory say what its card says, so that search finds it; one
-    of a merged contact stays in the archive. What it no longer speaks for stands for itself.
+    of a merged contact stays in the archive. Memories that the profile no longer speaks for get
+    their own weight back.
 
     Its embedding is left to be filled outside the lock. None when nothing was ever learnt.
     """
     key = f"profile:{contact.id}"
-    held = Memory.objects.of(contact.end_user_id).filter(content_hash=key).first()
-    if held is None and contact.merged_into_id:
+    existing = Memory.objects.of(contact.end_user_id).filter(content_hash=key).first()
+    if existing is None and contact.merged_into_id:
         return None
-    if held is None and not (contact.attributes or contact.personality or contact.timeline):
+    if existing is None and not (contact.attributes or contact.personality or contact.timeline):
         return None
-    if held is not None and contact.merged_into_id is None:
-        sources.point_at_profiles(contact.end_user, of=held, recorder=recorder)
+    if existing is not None and contact.merged_into_id is None:
+        sources.point_at_profiles(contact.end_user, of=existing, recorder=recorder)
     content = profiles.as_text(contact)
-    if held is not None and held.content == content:
-        return held
-    memory = held or Memory(
+    if existing is not None and existing.content == content:
+        return existing
+    memory = existing or Memory(
         end_user_id=contact.end_user_id,
         kind=Memory.Kind.PROFILE,
         content_hash=key,
@@ -72,7 +110,7 @@ def write_profile_memory(contact: Contact, recorder: Recorder | None = None) -> 
     memory.embedding_model = ""
     memory.say(contact.last_mentioned_at.astimezone(contact.end_user.zone))
     memory.save()
-    if held is None and recorder is not None:
+    if existing is None:
         recorder.watch([memory], created=True)
     if contact.merged_into_id is None:
         link, made = Link.objects.get_or_create(
@@ -81,7 +119,7 @@ def write_profile_memory(contact: Contact, recorder: Recorder | None = None) -> 
             memory=memory,
             defaults={"made_by": Link.MadeBy.CONSOLIDATOR},
         )
-        if made and recorder is not None:
+        if made:
             recorder.watch([link], created=True)
     return memory
 
@@ -89,19 +127,18 @@ def write_profile_memory(contact: Contact, recorder: Recorder | None = None) -> 
 def unlearn(
     end_user: EndUser,
     memory_ids: Collection[UUID],
-    recorder: Recorder | None = None,
+    recorder: Recorder = UNRECORDED,
     *,
     contact: Contact | None = None,
 ) -> list[Contact]:
-    """Takes back what contacts' profiles learnt from these memories, and lets what else it
-    rested on be read again. Returns the contacts touched, saved with fresh cards.
+    """Removes from contacts' profiles what rests on these memories; other memories that the
+    removed values rested on are read again. Returns the contacts touched, saved with fresh cards.
 
-    With ``contact`` only for this one. What was merged into a contact forgets with it, so
+    With ``contact`` only for this one. Contacts that were merged into it forget as well, so
     that an undo of the merge brings nothing back.
     """
     stated = relations.resting_on(end_user, memory_ids, of=contact.pk if contact else None)
-    if recorder is not None:
-        recorder.watch(stated)
+    recorder.watch(stated)
     related = relations.without_sources(stated, memory_ids)
     about: dict[str, Any] = {"pk": contact.pk} if contact else {"links__memory__in": memory_ids}
     standing = end_user.contacts.standing().light()
@@ -109,46 +146,43 @@ def unlearn(
     for other in standing.filter(pk__in=related).exclude(pk__in=[one.pk for one in touched]):
         store.save(other, [])
     for one in touched:
-        again = _take_out(one, memory_ids, recorder)
-        reopen(end_user, one, again, recorder)
+        reopen(end_user, one, _remove_sources(one, memory_ids, recorder), recorder)
         store.save(one, PROFILE_FIELDS)
         write_profile_memory(one, recorder)
     for tombstone in end_user.contacts.all_merged_into([one.pk for one in touched]):
-        _take_out(tombstone, memory_ids, recorder)
+        _remove_sources(tombstone, memory_ids, recorder)
         store.save(tombstone, PROFILE_FIELDS)
         write_profile_memory(tombstone)
     return touched
 
 
 def unlearn_facts(
-    end_user: EndUser, memories: Collection[Memory], recorder: Recorder | None = None
+    end_user: EndUser, memories: Collection[Memory], recorder: Recorder = UNRECORDED
 ) -> None:
-    """Takes out of profiles, also of those merged into others, what facts of these memories told
-    that have ended; what else rests on the memories stays."""
+    """Removes from profiles, also of those merged into others, the values of facts of these
+    memories that have ended; what else rests on the memories stays."""
     if not memories:
         return
-    linked = {"links__memory__in": memories}
-    standing = end_user.contacts.standing().light().filter(**linked)
+    standing = end_user.contacts.standing().light().filter(links__memory__in=memories)
     touched = list(standing.distinct())
-    told = [memory.as_stored() for memory in memories]
+    stored = [memory.as_stored() for memory in memories]
     for contact in (*touched, *end_user.contacts.all_merged_into([one.pk for one in touched])):
         person = contact.merged_into_id or contact.pk
-        profile, again = profiles.without_ended(profile_of(contact), person, told)
-        if recorder is not None:
-            recorder.watch([contact])
+        profile, again = profiles.without_ended(profile_of(contact), person, stored)
+        recorder.watch([contact])
         set_profile(contact, profile)
         reopen(end_user, contact, again, recorder)
         store.save(contact, PROFILE_FIELDS)
         write_profile_memory(contact, recorder)
 
 
-def _take_out(
-    contact: Contact, memory_ids: Collection[UUID], recorder: Recorder | None
+def _remove_sources(
+    contact: Contact, memory_ids: Collection[UUID], recorder: Recorder
 ) -> frozenset[UUID]:
-    """Takes what rests on these memories out of the profile (unsaved); what else it rested on."""
+    """Removes what rests on these memories from the profile (unsaved); returns the other memories
+    that it rested on."""
     profile, again = profiles.without(profile_of(contact), memory_ids)
-    if recorder is not None:
-        recorder.watch([contact])
+    recorder.watch([contact])
     set_profile(contact, profile)
     return again
 
@@ -157,7 +191,7 @@ def reopen(
     end_user: EndUser,
     contact: Contact,
     memory_ids: Collection[UUID],
-    recorder: Recorder | None = None,
+    recorder: Recorder = UNRECORDED,
 ) -> None:
     """Marks memories as not yet taken into the contact's profile."""
     if not memory_ids:
@@ -166,13 +200,53 @@ def reopen(
     links = links.exclude(consolidated_at=None)
     spoken_for = Memory.objects.of(end_user).filter(pk__in=memory_ids)
     spoken_for = spoken_for.exclude(consolidated_into=None)
-    if recorder is not None:
-        recorder.watch(links)
-        recorder.watch(tracked(spoken_for))
+    recorder.watch(links)
+    recorder.watch(tracked(spoken_for))
     links.update(consolidated_at=None)
     spoken_for.update(consolidated_into=None, importance=INITIAL_IMPORTANCE)
 
 
-def tracked(memories: QuerySet[Memory]) -> list[Memory]:
+def prune(contact: Contact, recorder: Recorder = UNRECORDED) -> None:
+    """Removes from a contact's profile (unsaved) what rests on memories that are not active or
+    not about the contact; other memories that it rested on are read again."""
+    links = Link.objects.of(contact.end_user).standing().filter(contact=contact)
+    again = keep_sound(
+        contact, lambda named: links.filter(memory__in=named).values_list("memory", flat=True)
+    )
+    reopen(contact.end_user, contact, again, recorder)
+
+
+def keep_sound(
+    contact: Contact, about: Callable[[Collection[UUID]], Iterable[UUID]]
+) -> frozenset[UUID]:
+    """Removes from a contact's profile (unsaved) what rests on other memories than active ones that
+    ``about`` says are about the contact. Returns the other memories that this rested on."""
+    end_user = contact.end_user
+    profile = profile_of(contact)
+    merged = lineage.follow(end_user, profiles.sources(profile))
+    profile = profiles.renamed(profile, {pk: (end,) for pk, end in merged.items()})
+    named = profiles.sources(profile)
+    active = Memory.objects.of(end_user).active().filter(pk__in=list(about(named)))
+    left, again = profiles.without(profile, named - set(active.values_list("pk", flat=True)))
+    set_profile(contact, left)
+    return again
+
+
+def cancel_consolidations(end_user: EndUser, contact_ids: Collection[UUID]) -> None:
+    """Stops consolidations of these contacts that wait or run; what is new about the contacts is
+    read again in the background."""
+    open_states = (Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED)
+    work = Consolidation.objects.of(end_user).filter(contact__in=contact_ids, state__in=open_states)
+    stopped = work.update(
+        state=Work.State.CANCELLED,
+        finished_at=timezone.now(),
+        leased_until=None,
+        retry_at=None,
+    )
+    if stopped:
+        queue.enqueue("consolidate", end_user.pk)
+
+
+def tracked(memories: QuerySet[Memory]) -> QuerySet[Memory]:
     """Memories without the columns that no change tracks."""
-    return list(memories.only("pk", *Memory.tracked))
+    return memories.only("pk", *Memory.tracked)

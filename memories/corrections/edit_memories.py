@@ -105,7 +105,7 @@ def outdate(
     return change
 
 
-def give_back(
+def restore_superseded(
     end_user: EndUser, by: Collection[UUID], recorder: Recorder, *, of: UUID | None = None
 ) -> None:
     """Lets stand again what machines took these memories to contradict, of a person where one is
@@ -120,7 +120,7 @@ def give_back(
         pk__in=mine.values("target"), status=Status.OUTDATED, outdated_confidence__lt=1
     ).exclude(pk__in=others.values("target"))
     parts = reduce(or_, (Q(facts__contains=[{"superseded_by": str(pk)}]) for pk in by))
-    back = derived.tracked(whole) + derived.tracked(about.active().filter(parts))
+    back = [*derived.tracked(whole), *derived.tracked(about.active().filter(parts))]
     said = rows.active().filter(content_hash__in=[memory.content_hash for memory in back])
     taken = dict(said.values_list("content_hash", "pk"))
     back = [one for one in back if taken.get(one.content_hash, one.pk) == one.pk]
@@ -190,7 +190,7 @@ def edit(
         validity.follow_status(memory, actor, values.get("valid_to"))
         if memory.kind == Memory.Kind.FACT:
             memory.content_hash = content_hash(memory.content)
-        derived.refresh(memory)
+        derived.reindex(memory)
         if memory.status == Status.ARCHIVED:
             graph.let_go(end_user, [memory_id], recorder)
         try:
@@ -208,7 +208,7 @@ def edit(
 def _read_anew(memory: Memory, recorder: Recorder) -> None:
     """Empties a memory (unsaved) of the facts of its former words; a worker reads the new."""
     memory.facts, memory.brackets, memory.unread = [], None, True
-    give_back(memory.end_user, [memory.pk], recorder)
+    restore_superseded(memory.end_user, [memory.pk], recorder)
     queue.enqueue("reread", memory.end_user_id)
 
 
@@ -296,7 +296,7 @@ def stated(end_user: EndUser, content: str, **columns: Any) -> Memory:
     if "importance" in columns:
         memory.metadata = {**memory.metadata, PINNED: memory.importance}
     memory.learnt_day, memory.unread = end_user.activity_days, True
-    derived.refresh(memory)
+    derived.reindex(memory)
     return memory
 
 
@@ -404,7 +404,7 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
     recorder.watch([link])
     recorder.keep(derived.tracked(Memory.objects.of(end_user).filter(pk=memory_id)))
     derived.unlearn(end_user, [memory_id], recorder, contact=link.contact)
-    give_back(end_user, [memory_id], recorder, of=contact_id)
+    restore_superseded(end_user, [memory_id], recorder, of=contact_id)
     link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
     link.save()
     sources.point_at_profiles(end_user, [memory_id], recorder=recorder)

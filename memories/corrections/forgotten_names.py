@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from django.db.models import Q, QuerySet
 
-from accounts.changes import UUIDS, Recorder
+from accounts.changes import UNRECORDED, UUIDS, Recorder
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
@@ -129,7 +129,7 @@ def left_of(end_user: EndUser, names: Collection[str], gone: Collection[UUID]) -
 
 
 def take_out(
-    end_user: EndUser, names: Names, gone: Collection[UUID] = (), recorder: Recorder | None = None
+    end_user: EndUser, names: Names, gone: Collection[UUID] = (), recorder: Recorder = UNRECORDED
 ) -> None:
     """Puts a mark for each name in what is told of everybody but ``gone``: names made of them,
     relationship, attributes, personality, timeline, note. Aliases and phrases with one go."""
@@ -139,8 +139,7 @@ def take_out(
         fresh = _cleaned(contact, names)
         if not fresh:
             continue
-        if recorder is not None:
-            recorder.watch([contact])
+        recorder.watch([contact])
         for field, value in fresh.items():
             setattr(contact, field, value)
         if "name" in fresh:

@@ -65,15 +65,17 @@ def _remove(end_user: EndUser, contacts: Collection[Contact], recorder: Recorder
     people = [*contacts, *tombstones]
     names = forgotten_names.left_of(end_user, forgotten_names.names_of(people), ids)
     others = {at for row in stated for at in (row.subject_id, row.object_id)} - {*ids}
-    bereft = derived.tracked(Memory.objects.of(end_user).filter(consolidated_into__in=profiles))
+    spoken_for = list(
+        derived.tracked(Memory.objects.of(end_user).filter(consolidated_into__in=profiles))
+    )
     doomed: list[list[Tracked]] = [[*links], [*asked], [*stated], [*profiles]]
-    recorder.watch([*tombstones, *bereft])
+    recorder.watch([*tombstones, *spoken_for])
     for rows in doomed:  # all before any goes: the database cascades
         recorder.watch(rows)
     for rows in filter(None, doomed):
         type(rows[0])._base_manager.filter(pk__in=[row.pk for row in rows]).delete()
     Contact.objects.of(end_user).filter(pk__in=ids).delete()
-    sources.point_at_profiles(end_user, bereft=[memory.pk for memory in bereft])
+    sources.point_at_profiles(end_user, without_profile=[memory.pk for memory in spoken_for])
     forgotten_names.take_out(end_user, names, recorder=recorder)
     for contact in end_user.contacts.standing().light().filter(pk__in=others):
         store.save(contact, [])

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import F
 
-from accounts.changes import Recorder
+from accounts.changes import UNRECORDED
 from accounts.models import Change, EndUser
 from contacts import relations, store
 from contacts.key_index import hits
@@ -70,16 +70,16 @@ def _told_apart(
 
 
 def _give(end_user: EndUser, links: Sequence[Link], old: Contact, new: Contact) -> None:
-    nobody, ids = Recorder(), {link.memory_id for link in links}
+    ids = {link.memory_id for link in links}
     stated = relations.resting_on(end_user, ids, of=old.pk)
-    merge_contacts.hand_over(links, new, nobody)
-    merge_contacts.rename_in_facts(end_user, old.pk, new.pk, nobody, among=ids)
+    merge_contacts.hand_over(links, new, UNRECORDED)
+    merge_contacts.rename_in_facts(end_user, old.pk, new.pk, UNRECORDED, among=ids)
     for row in stated:
         subject, whose = (new if at.pk == old.pk else at for at in (row.subject, row.object))
         told = [source for source in row.sources if source in ids]
         relations.relate(end_user, subject, row.kind, whose, told)
     derived.unlearn(end_user, ids, contact=old)
-    edit_memories.give_back(end_user, ids, nobody, of=old.pk)
+    edit_memories.restore_superseded(end_user, ids, UNRECORDED, of=old.pk)
     derived.reopen(end_user, new, ids)
     Memory.objects.of(end_user).filter(pk__in=ids).update(unread=True)
     queue.enqueue("reread", end_user.pk)

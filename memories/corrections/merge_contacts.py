@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.cells import atomic
-from accounts.changes import Recorder, recording
+from accounts.changes import UNRECORDED, Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import merge as identities
@@ -19,8 +19,8 @@ from contacts import relations, store
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact
 from memories import profiles, queue
-from memories.corrections import derived, refresh, sources
-from memories.corrections.edit_memories import give_back
+from memories.corrections import derived, sources
+from memories.corrections.edit_memories import restore_superseded
 from memories.models import Link, Memory
 from memories.models.links import CARD_NOTES, card_note
 from understanding.attributes import is_single
@@ -57,11 +57,11 @@ def _merge(
     shared = hand_over(list(about_loser), survivor, recorder)
     rename_in_facts(end_user, loser.id, survivor.id, recorder)
     identities.absorb(loser, survivor, recorder, actor=actor, choice=choice)
-    refresh.prune(survivor, recorder)
+    derived.prune(survivor, recorder)
     store.save(survivor, derived.PROFILE_FIELDS)
     _one_profile(loser, survivor, recorder)
     sources.point_at_profiles(end_user, shared, recorder=recorder)
-    refresh.cancel_consolidations(end_user, [loser.id, survivor.id])
+    derived.cancel_consolidations(end_user, [loser.id, survivor.id])
 
 
 def rehearsed_card(
@@ -81,7 +81,7 @@ def rehearsed_card(
         links = _links_of_both(loser, survivor, memory_ids)
         return [link.memory_id for link in links if not link.rejected]
 
-    again = refresh.keep_sound(survivor, about)
+    again = derived.keep_sound(survivor, about)
     related = relations.on_card_of_both(loser, survivor, end_user.language)
     return store.card_of(
         survivor, end_user.language, related, _notes_of_both(loser, survivor, again)
@@ -161,14 +161,14 @@ def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> l
 def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
     """Gives the survivor all that a merged contact came to hold again. The caller holds the end
     user's lock; it is no change, since no one asked for it."""
-    end_user, nobody = survivor.end_user, Recorder()
+    end_user = survivor.end_user
     about = list(tombstone.links.exclude(memory__kind=Memory.Kind.PROFILE))
-    hand_over(about, survivor, nobody)
-    rename_in_facts(end_user, tombstone.id, survivor.id, nobody)
+    hand_over(about, survivor, UNRECORDED)
+    rename_in_facts(end_user, tombstone.id, survivor.id, UNRECORDED)
     identities.hand_on(tombstone, survivor, actor=actor)
-    _one_profile(tombstone, survivor, nobody)
-    refresh.cancel_consolidations(end_user, [tombstone.id])
-    refresh.settle(end_user, [survivor.id], [link.memory_id for link in about])
+    _one_profile(tombstone, survivor, UNRECORDED)
+    derived.cancel_consolidations(end_user, [tombstone.id])
+    derived.recompute(end_user, [survivor.id], [link.memory_id for link in about])
 
 
 def link_of_both(twin: Link, link: Link) -> None:
@@ -212,7 +212,7 @@ def _one_profile(loser: Contact, survivor: Contact, recorder: Recorder) -> None:
     """The survivor's profile memory speaks for both; the loser's is history, about nobody."""
     rows = Memory.objects.of(survivor.end_user)
     derived.write_profile_memory(survivor, recorder)
-    theirs = derived.tracked(rows.filter(content_hash=f"profile:{loser.id}"))
+    theirs = list(derived.tracked(rows.filter(content_hash=f"profile:{loser.id}")))
     recorder.watch(theirs)
     rows.filter(pk__in=[memory.pk for memory in theirs]).update(status=Memory.Status.ARCHIVED)
     spoken_for = rows.filter(consolidated_into__in=theirs).values_list("pk", flat=True)
@@ -258,16 +258,16 @@ def split(
         store.save(new, ["first_mentioned_at", "last_mentioned_at"])
         recorder.keep(derived.tracked(Memory.objects.of(held).filter(pk__in=moved)))
         rename_in_facts(held, old.id, new.id, recorder, among=moved)
-        give_back(held, moved, recorder, of=old.id)
+        restore_superseded(held, moved, recorder, of=old.id)
         Memory.objects.of(held).filter(pk__in=moved).update(unread=True)
         queue.enqueue("reread", held.pk)
         old.refresh_from_db()
-        refresh.prune(old, recorder)
+        derived.prune(old, recorder)
         store.save(old, derived.PROFILE_FIELDS)
         derived.write_profile_memory(old, recorder)
         derived.write_profile_memory(new, recorder)
         sources.point_at_profiles(held, moved, recorder=recorder)
-        refresh.cancel_consolidations(held, [old.id])
+        derived.cancel_consolidations(held, [old.id])
     queue.enqueue("embed", held.pk)
     return new, change
 

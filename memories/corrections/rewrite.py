@@ -102,7 +102,7 @@ def _piece(whole: Memory, key: str, text: str) -> Memory:
     for name in _INHERITED:
         setattr(piece, name, getattr(whole, name))
     piece.refined_at = timezone.now()
-    derived.refresh(piece)
+    derived.reindex(piece)
     return piece
 
 
@@ -167,7 +167,7 @@ def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: s
     with recording(held, lineage.TRIM, actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         memory.content, memory.content_hash = content, content_hash(content)
-        derived.refresh(memory)
+        derived.reindex(memory)
         try:
             with atomic():
                 memory.save()

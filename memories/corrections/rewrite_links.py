@@ -65,7 +65,7 @@ def united(end_user: EndUser, originals: Iterable[Memory], content: str, key: st
             key=itemgetter(0),
         )
     )
-    derived.refresh(memory)
+    derived.reindex(memory)
     return memory
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.cells import connection
-from accounts.changes import Recorder
+from accounts.changes import UNRECORDED, Recorder
 from accounts.models import EndUser
 from memories.models import CONSOLIDATED_IMPORTANCE, INITIAL_IMPORTANCE, Memory
 from memories.search.sql import statement
@@ -31,26 +31,28 @@ def point_at_profiles(
     memory_ids: Collection[UUID] = (),
     *,
     of: Memory | None = None,
-    bereft: Collection[UUID] = (),
-    recorder: Recorder | None = None,
+    without_profile: Collection[UUID] = (),
+    recorder: Recorder = UNRECORDED,
 ) -> None:
     """Lets these memories, and those that point at the profile memory ``of``, step back behind a
     profile that speaks for them when all whom they are about have read them; else they stand for
-    themselves again. Those in ``bereft`` have lost the profile that they pointed at."""
+    themselves again. The profile memory of those in
+    ``without_profile`` was deleted."""
     found = misplaced(
         "m.end_user_id = %(end_user)s"
         " AND (m.id = ANY (%(ids)s::uuid[]) OR m.consolidated_into_id = %(of)s::uuid)",
         end_user=end_user.pk,
-        ids=[*memory_ids, *bereft],
+        ids=[*memory_ids, *without_profile],
         of=of and of.pk,
     )
     now: dict[UUID, UUID | None] = {pk: profile for _, pk, profile in found}
     # The database itself has taken the pointer from these.
-    left = Memory.objects.of(end_user).facts().filter(pk__in=bereft, consolidated_into=None)
+    left = (
+        Memory.objects.of(end_user).facts().filter(pk__in=without_profile, consolidated_into=None)
+    )
     now = dict.fromkeys(left.values_list("pk", flat=True)) | now
     rows = list(Memory.objects.of(end_user).filter(pk__in=now).only("pk", *Memory.tracked))
-    if recorder is not None:
-        recorder.watch(rows)
+    recorder.watch(rows)
     for memory in rows:
         memory.consolidated_into_id = now[memory.pk]
         memory.importance = CONSOLIDATED_IMPORTANCE if now[memory.pk] else INITIAL_IMPORTANCE

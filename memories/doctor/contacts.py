@@ -9,12 +9,10 @@ from accounts.models import EndUser
 from contacts import cards, store
 from contacts.models import Contact, ContactKey
 from memories import profiles
-from memories.corrections import derived, merge_contacts, refresh, sources
+from memories.corrections import derived, merge_contacts, sources
 from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, stated
 from memories.doctor.index import embed_users
 from memories.models import Memory
-from memories.providers.factory import embedder
-from memories.search.vectors import space
 
 memory_ids_equal_links = stated("memory_ids_equal_links", "memory_ids differs from the links")
 
@@ -89,7 +87,7 @@ profiles_rest_on_their_own_memories = stated(
 
 def _rebuild_profiles(findings: Sequence[Finding]) -> None:
     for contact in _locked_contacts(findings):
-        refresh.prune(contact)
+        derived.prune(contact)
         store.save(contact, derived.PROFILE_FIELDS)
         derived.write_profile_memory(contact)
     embed_users(findings)
@@ -107,14 +105,6 @@ def profile_memories_are_current() -> Iterator[Finding]:
         known = contact.attributes or contact.personality or contact.timeline
         if (content or known) and content != profiles.as_text(contact):
             yield Finding(contact.end_user_id, contact.id, "profile memory is out of date")
-
-
-def vectors_are_current() -> Iterator[Finding]:
-    """Every standing contact has a vector of what is known of them, of the configured model."""
-    standing = Contact.objects.standing().filter(updated_at__lte=timezone.now() - GRACE)
-    waiting = standing.exclude(embedding_model=space(embedder()), embedding__isnull=False)
-    for end_user, contact in waiting.values_list("end_user_id", "pk"):
-        yield Finding(end_user, contact, "has no embedding of the configured model and size")
 
 
 def _write_profile_memories(findings: Sequence[Finding]) -> None:
@@ -152,7 +142,6 @@ CHECKS: dict[Check, Fix | None] = {
     profiles_rest_on_their_own_memories: _rebuild_profiles,
     profile_memories_are_current: _write_profile_memories,
     cards_are_current: _render_cards,
-    vectors_are_current: embed_users,
     keys_are_current: _rebuild_keys,
     merged_contacts_have_no_keys: _rebuild_keys,
     merged_contacts_hold_nothing: _hand_on,

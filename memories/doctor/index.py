@@ -10,7 +10,7 @@ from accounts.models import EndUser
 from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows, stated
 from memories.models import AROUND, AROUND_SHARE, Memory
 from memories.models.search_index import POSTINGS
-from memories.pipeline.embed import embed_contacts, embed_missing
+from memories.pipeline.embed import embed_missing
 from memories.providers.factory import embedder
 from memories.search import context_tokens
 from memories.search.tokens import own, tokenise
@@ -59,7 +59,6 @@ def embed_users(findings: Sequence[Finding]) -> None:
     """Embeds whatever the end users of these findings have without a vector."""
     for end_user in EndUser.objects.filter(pk__in={finding.end_user_id for finding in findings}):
         embed_missing(end_user, embedder())
-        embed_contacts(end_user, embedder())
 
 
 # What is put back here returns something, so that Citus makes no COPY of it, which row-level security

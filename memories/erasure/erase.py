@@ -22,10 +22,10 @@ from memories import queue
 from memories.corrections import derived, erasure_requests
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import name_hashes, receipts, redact_messages, same_statement
+from memories.erasure.messages_about import messages_about
 from memories.erasure.receipts import NOBODY, By
 from memories.erasure.scrub_changes import only_in, scrub
 from memories.erasure.scrub_names import scrub_names
-from memories.erasure.told_of import told_of
 from memories.models import (
     Batch,
     Consolidation,
@@ -112,7 +112,7 @@ def forget_contact(end_user: EndUser, contact_id: UUID, by: By = NOBODY) -> Forg
     people, linked, naming = about(held, contact_id)
     memories = {*linked, *naming}
     ids, names = [person.pk for person in people], names_of(people)
-    told, now = told_of(held, people), timezone.now()
+    told, now = messages_about(held, people), timezone.now()
     report = Erasure.objects.create(
         end_user=held,
         state=Erasure.State.ERASED,

@@ -12,7 +12,7 @@ from accounts.models import EndUser
 from contacts.models import Contact
 from memories.corrections.forgotten_names import names_of
 from memories.erasure import erase, redact_messages, same_statement
-from memories.erasure.told_of import told_of
+from memories.erasure.messages_about import messages_about
 from memories.models import Entity, EntityLink, Memory, MemoryQuerySet, Message
 
 # Of so many memories, and messages with a name, the messages are read to say which are emptied:
@@ -92,7 +92,7 @@ def _emptied(
     theirs = Entity.objects.of(end_user).filter(links__memory__in=gone)
     shared = links.filter(entity__in=theirs.values("pk")).exclude(memory__in=gone)
     told |= set(theirs.exclude(pk__in=shared.values("entity")).values_list("name", flat=True))
-    whole, words = (told_of(end_user, people).sure, names_of(people)) if people else ((), ())
+    whole, words = (messages_about(end_user, people).sure, names_of(people)) if people else ((), ())
     if not quotes and not whole:
         return 0
     found, left = redact_messages.left_of_each(end_user, quotes, whole, {*words, *told}, gone)

@@ -12,10 +12,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.cells import connection
 from accounts.models import EndUser
-from contacts.models import Contact
 from memories import model_calls
 from memories.models import Memory, Vector
-from memories.pipeline.embed import embed_contacts, embed_missing
+from memories.pipeline.embed import embed_missing
 from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder as configured
 from memories.search import ann, vectors
@@ -49,27 +48,20 @@ def missing(space: str, users: Iterable[int] | None = None) -> QuerySet[Memory]:
 def reembed(
     embedder: Embedder, users: Iterable[int] | None = None, progress: Progress = lambda _n: None
 ) -> int:
-    """Embeds what has no vector in the embedder's space; returns how many memories. Contacts
-    follow where it is the space of the settings.
+    """Embeds what has no vector in the embedder's space; returns how many memories.
 
     ``progress`` is told of each chunk. May be stopped at any moment and started again: what is
     written stays, and only what is missing is embedded. Raises ProviderError.
     """
     space = vectors.space(embedder)
     done = 0
-    waiting = missing(space, users).order_by("end_user").values_list("end_user", flat=True)
-    open_users = set(waiting.distinct())
-    if space == vectors.space(configured()):
-        unvectored = Contact.objects.standing().exclude(embedding_model=space)
-        unvectored = unvectored if users is None else unvectored.filter(end_user__in=list(users))
-        open_users |= set(unvectored.values_list("end_user", flat=True))
-    for end_user in EndUser.objects.filter(pk__in=open_users).order_by("pk"):
+    waiting = missing(space, users).order_by().values("end_user")
+    for end_user in EndUser.objects.filter(pk__in=waiting).order_by("pk"):
         for written in _chunks(end_user, embedder, space):
             done += written
             progress(written)
         if space == vectors.space(configured()):
             embed_missing(end_user, embedder)
-            embed_contacts(end_user, embedder)
     return done
 
 

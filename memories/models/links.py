@@ -1,8 +1,11 @@
 """Which memories are about whom, and how memories stand to each other."""
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any, Self
+from uuid import UUID
 
 import pgtrigger
 from django.db import models
@@ -86,10 +89,21 @@ class LinkQuerySet(ScopedQuerySet):
         """Links that no operator has rejected."""
         return self.filter(rejected=False)
 
+    def people_by_memory(
+        self, memories: Iterable[Any], *, rejected: bool = False
+    ) -> dict[UUID, set[UUID]]:
+        """The ids of the contacts that each of these memories is about; with ``rejected`` also of
+        those that an operator rejected."""
+        people: dict[UUID, set[UUID]] = defaultdict(set)
+        links = (self if rejected else self.standing()).filter(memory__in=memories)
+        for memory, contact in links.values_list("memory", "contact"):
+            people[memory].add(contact)
+        return people
+
     def with_people(self) -> Self:
         """With their contacts, in the same statement."""
         return self.select_related("contact").defer(
-            *(f"contact__{column}" for column in ("memory_ids", "embedding", "timeline", "card"))
+            *(f"contact__{column}" for column in ("memory_ids", "timeline", "card"))
         )
 
     def due(self, end_user: EndUser) -> Self:
@@ -329,8 +343,8 @@ class Edge(Tracked):
     ``both_ways`` by ``source`` alone. ``shares_entity:NAME`` and ``conflicts`` hold in both
     directions, the others in the stated one.
 
-    To add a kind: a row of ``Kind``, its weights in ``graph.WEIGHTS``, ``Relationship`` where a model may
-    say so, the words of both languages in ``dashboard.words``, a row in docs/api_corrections.md.
+    To add a kind: a row of ``types.EdgeKind``, its weights in ``graph.WEIGHTS``, ``types.Relationship``
+    where a model may say so, the words of both languages in ``dashboard.words``, a row in docs/api_corrections.md.
     """
 
     tracked = ("source_id", "target_id", "kind", "reason", "confidence", "end_user_id")

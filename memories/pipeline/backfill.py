@@ -1,7 +1,6 @@
 """Links memories to people they name but were never linked to, so that the text fallback
 of retrieval is needed ever less."""
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from memories.pipeline import linker
 from understanding.people.disambiguation import is_gainsaid
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.roles import kinship
+from understanding.statements.own_words import in_first_person
 from understanding.types import Entry, Mention, Person
 
 # A machine's later guess is less sure than what extraction said at the time.
@@ -25,8 +25,6 @@ CONFIDENCE = 0.7
 MIN_MENTION, OVER_OTHERS = 0.55, 1.4
 CHUNK = 500
 _NAMING = ("name", "alias")
-# A memory speaks of the user as "the user": to whoever reads roles, that is somebody else.
-_OF_THE_USER = ((re.compile(r"\b[Tt]he user's\b"), "my"), (re.compile(r"用户的"), "我的"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def link_contact(contact_id: UUID) -> int:
         current = Contact.objects.filter(pk=contact_id).standing().light().first()
         if end_user is None or current is None:
             return 0
-        about = _linked(end_user, [naming.memory for naming in found])
+        about = Link.objects.of(end_user).people_by_memory([naming.memory for naming in found])
         free = [naming.memory for naming in found if naming.is_free(about[naming.memory])]
         made = linker.link(
             end_user, [(memory, current, CONFIDENCE) for memory in free], Link.MadeBy.BACKFILL
@@ -87,7 +85,7 @@ def _naming(
     for entry in entries_of([person, *others]):
         index[entry.key.key].append(entry)
     for memory, content in texts:
-        text = _as_said(content)
+        text = in_first_person(content)
         entries = [entry for key in sorted(candidate_keys(text)) for entry in index.get(key, ())]
         found = find_mentions(text, entries)
         clear = [
@@ -97,12 +95,6 @@ def _naming(
         ]
         if clear:
             yield _Naming(memory, tuple(_answering(text, mention, entries) for mention in clear))
-
-
-def _as_said(content: str) -> str:
-    for written, said in _OF_THE_USER:
-        content = written.sub(said, content)
-    return content
 
 
 def _is_clear(text: str, mention: Mention, found: Iterable[Mention]) -> bool:
@@ -133,12 +125,3 @@ def _answering(text: str, mention: Mention, entries: Iterable[Entry]) -> frozens
         for other in find_mentions(text, theirs)
         if other.start < mention.end and mention.start < other.end
     )
-
-
-def _linked(end_user: EndUser, memories: Collection[UUID]) -> Mapping[UUID, set[UUID]]:
-    """Whom each memory is known to be about."""
-    links = Link.objects.of(end_user).standing().filter(memory__in=memories)
-    found: dict[UUID, set[UUID]] = defaultdict(set)
-    for memory, contact in links.values_list("memory", "contact"):
-        found[memory].add(contact)
-    return found

@@ -1,7 +1,7 @@
 """From an extraction to drafts: cleaned, hashed, embedded, tokenised, ready to be stored."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -10,7 +10,7 @@ from operator import mul
 from types import MappingProxyType
 from uuid import UUID, uuid4
 
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Length
 
 from accounts.models import EndUser
@@ -21,7 +21,7 @@ from memories.fact_conflicts import FORMER, contradicted, opposites
 from memories.models import Link, Memory
 from memories.models.memory import content_hash
 from memories.providers.embeddings import Embedder
-from memories.providers.thresholds import LOCAL_MODEL, calibration_of
+from memories.providers.thresholds import calibration_of
 from memories.search import context_tokens
 from memories.search.neighbour_turns import around
 from memories.search.tokens import tokenise
@@ -186,7 +186,6 @@ def conflict_cases(
     before it in the same batch: those that state the same attribute of the same person or the
     ``roles`` of its people, and the nearest in meaning of those about one of its people."""
     slots = _same_slots(end_user, drafts)
-    local = embedder.model == LOCAL_MODEL
     told = sorted(drafts, key=_told)
     stated: list[dict[UUID, StoredMemory]] = []
     near: list[dict[UUID, StoredMemory]] = []
@@ -198,23 +197,10 @@ def conflict_cases(
             | {m.id: m.as_stored() for m in before if _contradicts(draft, m)}
         )
         near.append({m.id: m for m in _similar(end_user, draft, embedder, before)})
-    people = _people(end_user, {pk for found in (*stated, *near) for pk in found})
+    ids = {pk for memories in (*stated, *near) for pk in memories}
+    people = Link.objects.of(end_user).people_by_memory(ids)
     return [
-        ConflictCase(
-            key=draft.key,
-            content=draft.content,
-            type=draft.extracted.type,
-            said_at=draft.said_at,
-            facts=draft.facts,
-            existing=tuple(existing),
-            people=draft.people,
-            vector=draft.embedding if local else (),
-            confidence=draft.extracted.confidence,
-            happens_at=draft.extracted.happens_at,
-            happens_until=draft.extracted.happens_until,
-            valid_from=draft.extracted.valid_from,
-            valid_to=draft.extracted.valid_to,
-        )
+        ConflictCase(draft.key, draft.as_stored(), tuple(existing))
         for draft, existing in zip(
             told, _compared(told, stated, near, people, embedder.model), strict=True
         )
@@ -226,14 +212,14 @@ def _compared(
     drafts: Sequence[Draft],
     stated: Sequence[Mapping[UUID, StoredMemory]],
     near: Sequence[Mapping[UUID, StoredMemory]],
-    people: Mapping[UUID, frozenset[UUID]],
+    people: Mapping[UUID, set[UUID]],
     model: str,
 ) -> Iterator[list[StoredMemory]]:
     """For each draft all that is ``stated`` of the same, and the nearest of what is ``near`` and
     has to do with its people; an existing memory is near to ``PAIRS`` drafts at most."""
 
     def about(memory: StoredMemory) -> StoredMemory:
-        return replace(memory, people=memory.people | people.get(memory.id, frozenset()))
+        return replace(memory, people=memory.people | people.get(memory.id, set()))
 
     touches = partial(_touches, near=calibration_of(model).near_duplicate)
     related = [
@@ -249,15 +235,6 @@ def _compared(
             (one for one in may if one.similarity >= least[one.id]), key=lambda one: -one.similarity
         )
         yield [about(one) for pk, one in must.items() if pk != draft.id] + nearest[:SHOWN]
-
-
-def _people(end_user: EndUser, memories: Collection[UUID]) -> dict[UUID, frozenset[UUID]]:
-    """Whom each of the memories is about."""
-    people: dict[UUID, set[UUID]] = {}
-    links = Link.objects.of(end_user).standing().filter(memory__in=memories)
-    for memory, contact in links.values_list("memory_id", "contact_id"):
-        people.setdefault(memory, set()).add(contact)
-    return {memory: frozenset(about) for memory, about in people.items()}
 
 
 def _touches(draft: Draft, memory: StoredMemory, near: float) -> bool:
@@ -285,25 +262,14 @@ def _similar(
 ) -> list[StoredMemory]:
     """The memories nearest in meaning, and those of the same batch told ``before`` that are as
     near."""
-    least = calibration_of(embedder.model).comparable
-    local = embedder.model == LOCAL_MODEL
-    nearest = (
-        Memory.objects.of(end_user)
-        .active()
-        .facts()
-        .nearest(space(embedder), draft.embedding)
-        .annotate(vector=F("vectors__embedding"))
-        .defer("tokens")[:SIMILAR]
-    )
-    found = [
-        replace(memory.as_stored(1 - memory.distance), vector=memory.vector if local else ())
-        for memory in nearest
-    ]
+    current = Memory.objects.of(end_user).active().facts()
+    nearest = current.nearest(space(embedder), draft.embedding).defer("tokens")[:SIMILAR]
+    memories = [memory.as_stored(1 - memory.distance) for memory in nearest]
     for other in before:
         cosine = sum(map(mul, draft.embedding, other.embedding))
-        vector = other.embedding if local else ()
-        found.append(replace(other.as_stored(), similarity=cosine, vector=vector))
-    return [memory for memory in found if memory.similarity >= least]
+        memories.append(replace(other.as_stored(), similarity=cosine))
+    least = calibration_of(embedder.model).comparable
+    return [memory for memory in memories if memory.similarity >= least]
 
 
 def _same_slots(

@@ -28,7 +28,7 @@ from memories.providers.errors import ProviderError, RefusedError, TransientErro
 from memories.providers.factory import embedder, memory_model
 from memories.providers.thresholds import Calibration, calibration_of
 from memories.search.vectors import space
-from memories.types import EdgeKind, FoundRelation, RelationCase
+from memories.types import FoundRelation, RelationCase
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ NEAREST = 40  # read by meaning, before what they share is weighed in
 MIN_CONFIDENCE = 0.6
 SUPERSEDING = 0.8
 ACTOR = "classifier"
-_BOTH_WAYS = (EdgeKind.CONFLICTS,)
+_BOTH_WAYS = (Edge.Kind.CONFLICTS,)
 
 Pair = tuple[UUID, UUID]
 
@@ -204,11 +204,8 @@ def _nearest(end_user: EndUser, ids: Sequence[UUID]) -> dict[UUID, dict[UUID, fl
 
 
 def _about(end_user: EndUser, memories: Mapping[UUID, Memory]) -> dict[UUID, _About]:
-    people: dict[UUID, set[UUID]] = defaultdict(set)
+    people = Link.objects.of(end_user).people_by_memory(memories)
     entities: dict[UUID, set[int]] = defaultdict(set)
-    links = Link.objects.of(end_user).standing().filter(memory__in=memories)
-    for pk, contact in links.values_list("memory", "contact"):
-        people[pk].add(contact)
     tagged = EntityLink.objects.of(end_user).filter(memory__in=memories)
     for pk, entity in tagged.values_list("memory", "entity"):
         entities[pk].add(entity)
@@ -244,7 +241,7 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
     for (kind, source, target), one in chosen.items():
         if source not in rows or target not in rows:
             continue
-        if kind is EdgeKind.SUPERSEDES:
+        if kind is Edge.Kind.SUPERSEDES:
             _supersede(end_user, rows[source], rows[target], one)
             continue
         edges.append(

@@ -17,7 +17,7 @@ from contacts.models import Contact
 from memories.corrections import erasure_requests, hide
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import same_statement
-from memories.erasure.told_of import told_of
+from memories.erasure.messages_about import messages_about
 from memories.models import Link, Memory, Message
 from memories.providers.factory import offline_provider
 from memories.search import context_tokens
@@ -32,7 +32,7 @@ WHY = Reason("forget_asked").stored
 
 
 @dataclass(slots=True)
-class _Meant:
+class _ForgetScope:
     """What one message asks to forget. ``whole``: people go also where more is known of them."""
 
     memories: dict[UUID, Memory] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def forget_chosen(
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
         return None
-    what = _Meant(whole=True)
+    what = _ForgetScope(whole=True)
     ids = (memory_id,) if memory_id else ()
     _gather(held, ForgetRequest(contact_id=contact_id, memory_ids=ids), what)
     return _put_away(held, what, actor) if what.memories or what.contacts else None
@@ -68,9 +68,9 @@ def forget_chosen(
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
     """Hides what the requests mean and plans its erasure, together for all that one message
     asks; returns how many memories were hidden. The caller holds the lock."""
-    meant: dict[int, _Meant] = {}
+    meant: dict[int, _ForgetScope] = {}
     for request in requests:
-        _gather(end_user, request, meant.setdefault(request.asked_in, _Meant()))
+        _gather(end_user, request, meant.setdefault(request.asked_in, _ForgetScope()))
     return sum(_forget(end_user, asked_in, what) for asked_in, what in meant.items())
 
 
@@ -93,7 +93,7 @@ def note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: E
         erasure_requests.note(end_user, asked, words)
 
 
-def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
+def _forget(end_user: EndUser, asked_in: int, what: _ForgetScope) -> int:
     asked = Message.objects.of(end_user).filter(pk=asked_in).first()
     if asked is not None and not (what.memories or what.contacts or what.messages):
         what.messages |= _telling_secret(end_user, asked)
@@ -113,7 +113,7 @@ def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
 
 def _put_away(
     end_user: EndUser,
-    what: _Meant,
+    what: _ForgetScope,
     actor: str,
     why: str = "",
     asked: Message | None = None,
@@ -155,7 +155,7 @@ def _telling_secret(end_user: EndUser, asked: Message) -> set[int]:
     }
 
 
-def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
+def _gather(end_user: EndUser, request: ForgetRequest, into: _ForgetScope) -> None:
     if request.unclear:
         into.unclear = True
         return
@@ -199,12 +199,12 @@ def _gather_person(
     people: Collection[Contact],
     asked_in: int,
     memories: Iterable[Memory],
-    into: _Meant,
+    into: _ForgetScope,
 ) -> None:
     """What tells of a person until they are asked to be forgotten, and the person themself."""
     names = names_of(people)
     into.words |= names
-    told = told_of(end_user, people)
+    told = messages_about(end_user, people)
     before = {pk for pk in told.sure if not asked_in or pk < asked_in}
     into.messages |= before
     into.unsure.messages |= {pk for pk in told.unsure if not asked_in or pk < asked_in}
@@ -214,7 +214,7 @@ def _gather_person(
         into.unsure.contacts |= {*told.alike}
 
 
-def _gather_everything(end_user: EndUser, asked_in: int, into: _Meant) -> None:
+def _gather_everything(end_user: EndUser, asked_in: int, into: _ForgetScope) -> None:
     """All that is kept, the messages up to the one that asks, and everybody known only so."""
     memories = list(Memory.objects.of(end_user).facts().defer("tokens"))
     into.memories |= {memory.pk: memory for memory in memories}

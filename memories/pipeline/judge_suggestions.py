@@ -20,7 +20,7 @@ from memories.budget import Budget
 from memories.corrections.auto_merge import newest_facts
 from memories.models import ModelCall
 from memories.providers import factory
-from memories.providers.interface import PairJudge
+from memories.providers.openai.provider import OpenAIProvider
 from memories.types import Judgement, PairCase, Sameness
 
 ACTOR = "judge"
@@ -32,7 +32,7 @@ _DAY = timedelta(days=1)
 
 def users_due() -> list[int]:
     """The end users with pairs that nobody has judged; none where no model is set."""
-    if factory.judging_provider() is None:
+    if factory.reviewing_provider() is None:
         return []
     return list(_waiting().order_by("end_user").values_list("end_user", flat=True).distinct())
 
@@ -45,7 +45,7 @@ def judge_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     """
     done = {"judged": 0, "different": 0}
     end_user = EndUser.objects.select_related("app").filter(pk=end_user_id).first()
-    provider = factory.judging_provider()
+    provider = factory.reviewing_provider()
     if end_user is None or provider is None:
         return done
     calls = CALLS_A_DAY - _calls_today(end_user)
@@ -73,7 +73,7 @@ def _calls_today(end_user: EndUser) -> int:
 
 
 def _ask(
-    end_user: EndUser, provider: PairJudge, rows: Sequence[Suggestion]
+    end_user: EndUser, provider: OpenAIProvider, rows: Sequence[Suggestion]
 ) -> Mapping[int, Judgement]:
     ids = {pk for row in rows for pk in (row.first_id, row.second_id)}
     records = records_of(end_user, ids, newest_facts)
@@ -87,7 +87,7 @@ def _ask(
 
 def _write(
     end_user: EndUser,
-    provider: PairJudge,
+    provider: OpenAIProvider,
     rows: Iterable[Suggestion],
     judged: Mapping[int, Judgement],
 ) -> int:

@@ -1,9 +1,6 @@
 """What is known already of whom and what new turns speak, for a model that is to put it right."""
 
 from dataclasses import replace
-from uuid import UUID
-
-from django.db.models import Q
 
 from accounts.models import EndUser
 from memories import model_calls
@@ -34,17 +31,13 @@ def beside(end_user: EndUser, request: ExtractionRequest, embedder: Embedder) ->
     about = links.filter(contact__in=[*named, *lately]).values("memory")
     newest = current.filter(pk__in=about).order_by("-said_at", "id")
     nearest = current.nearest(space(embedder), vector)
-    found = {
+    memories = {
         memory.pk: memory.as_stored()
         for rows, most in ((newest, NEWEST), (nearest, NEAREST))
         for memory in rows.defer("tokens")[:most]
     }
-    people: dict[UUID, set[UUID]] = {}
-    for memory, contact in links.filter(Q(memory__in=found)).values_list("memory", "contact"):
-        people.setdefault(memory, set()).add(contact)
-    shown = [
-        replace(memory, people=frozenset(people.get(memory.id, set()))) for memory in found.values()
-    ]
+    people = links.people_by_memory(memories)
+    shown = [replace(one, people=frozenset(people[one.id])) for one in memories.values()]
     return replace(request, memories=tuple(sorted(shown, key=_newest_first)))
 
 

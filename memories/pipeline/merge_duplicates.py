@@ -87,14 +87,14 @@ def _work_off(
 ) -> None:
     """Merges what overlaps of these pairs, as far as the budget goes, and notes which of the
     fresh memories have been compared."""
-    near = near_duplicates.fitting(end_user, pairs)
-    clusters = near_duplicates.clusters(end_user, near.graph)
+    memories, graph = near_duplicates.fitting(end_user, pairs)
+    clusters = near_duplicates.clusters(end_user, graph)
     proposals: list[tuple[Overlap, list[Memory]]] = []
     while clusters and budget.left:
         shown = [clusters.pop(0)]
         while clusters and sum(map(len, shown)) + len(clusters[0]) <= SHOWN:
             shown.append(clusters.pop(0))
-        proposals += _proposed(end_user, [[near.memories[pk] for pk in one] for one in shown])
+        proposals += _proposed(end_user, [[memories[pk] for pk in one] for one in shown])
         budget.spend(calls=1)
         done.update(clusters=len(shown), calls=1)
     for start in range(0, len(proposals), REVIEWED):
@@ -115,7 +115,8 @@ def _proposed(
 ) -> list[tuple[Overlap, list[Memory]]]:
     """What the provider, shown these clusters in one call, would join, with the members: each
     memory once, and only what is of one cluster."""
-    provider = memory_model()
+    if (provider := memory_model()) is None:
+        return []
     shown = [memory.as_stored() for cluster in clusters for memory in cluster]
     overlaps = model_calls.ask(
         end_user, provider, "propose", lambda: provider.propose(shown, end_user.reads)
@@ -136,7 +137,8 @@ def _carry_out(
     end_user: EndUser, proposals: Sequence[tuple[Overlap, list[Memory]]], done: Counter[str]
 ) -> None:
     """Merges what the reviewer accepts of these proposals and what is seen to be faithful."""
-    provider = reviewing_provider()
+    if (provider := reviewing_provider()) is None:
+        return
     shown: list[tuple[Overlap, list[StoredMemory]]] = [
         (overlap, [memory.as_stored() for memory in members]) for overlap, members in proposals
     ]

@@ -4,7 +4,6 @@ speaks against it, in clusters around hubs (MIRA)."""
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from itertools import combinations
 from uuid import UUID
 
@@ -71,29 +70,24 @@ def near_pairs(
         return {frozenset(pair) for pair in cursor.fetchall()}
 
 
-@dataclass(slots=True)
-class Near:
-    """Memories that may say the same as others, and which, with the share of words that they
-    have in common."""
-
-    memories: Mapping[UUID, Memory]
-    graph: dict[UUID, dict[UUID, float]] = field(default_factory=lambda: defaultdict(dict))
-
-
-def fitting(end_user: EndUser, pairs: Collection[frozenset[UUID]]) -> Near:
-    """The pairs that may say the same."""
-    near = Near(Memory.objects.of(end_user).in_bulk({pk for pair in pairs for pk in pair}))
-    words = {pk: set(own(memory.tokens)) for pk, memory in near.memories.items()}
+def fitting(
+    end_user: EndUser, pairs: Collection[frozenset[UUID]]
+) -> tuple[Mapping[UUID, Memory], dict[UUID, dict[UUID, float]]]:
+    """The memories of these pairs, and for each those that may say the same, with the share of
+    words that both have."""
+    memories = Memory.objects.of(end_user).in_bulk({pk for pair in pairs for pk in pair})
+    words = {pk: set(own(memory.tokens)) for pk, memory in memories.items()}
     weights = _weights(end_user, set().union(*words.values()))
-    apart = _undone(end_user) | _told_apart(end_user, near.memories)
+    apart = _undone(end_user) | _told_apart(end_user, memories)
+    graph: dict[UUID, dict[UUID, float]] = defaultdict(dict)
     for one, other in map(sorted, pairs):
-        a, b = near.memories.get(one), near.memories.get(other)
+        a, b = memories.get(one), memories.get(other)
         if a is None or b is None or frozenset((one, other)) in apart or not _compatible(a, b):
             continue
         shared = _shared(words[one], words[other], weights)
         if shared >= SHARED:
-            near.graph[one][other] = near.graph[other][one] = shared
-    return near
+            graph[one][other] = graph[other][one] = shared
+    return memories, graph
 
 
 def _weights(end_user: EndUser, tokens: Collection[str]) -> dict[str, float]:

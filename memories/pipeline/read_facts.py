@@ -6,7 +6,6 @@ say, is only compared anew.
 """
 
 import logging
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
@@ -35,12 +34,9 @@ from memories.types import (
     Turn,
     Verdict,
 )
+from understanding.statements.own_words import in_first_person
 
 log = logging.getLogger(__name__)
-
-# How a memory calls the user, in the user's own words.
-_USER = ((re.compile(r"\bthe user['’]s\b", re.I), "my"), (re.compile(r"\bthe user\b", re.I), "I"),
-         (re.compile("用户"), "我"))  # fmt: skip
 
 
 def waiting(end_user_id: int) -> list[UUID]:
@@ -107,9 +103,7 @@ def _draft(memory: Memory, people: Sequence[Contact]) -> Draft:
 def _read(memory: Memory, people: Sequence[Contact]) -> ExtractedMemory | None:
     """All that a provider reads in the words of a memory, as one; the ``person`` of its facts is
     a contact's id or "" for the user."""
-    content = memory.content
-    for pattern, own in _USER:
-        content = pattern.sub(own, content)
+    content = in_first_person(memory.content)
     end_user, provider = memory.end_user, language_provider()
     request = ExtractionRequest(
         turns=(Turn(1, "user", content, memory.said_there),),

@@ -24,7 +24,7 @@ from memories.corrections.edit_memories import InvalidCorrection
 from memories.faithfulness import adds, loses
 from memories.models import Memory
 from memories.providers.factory import memory_model
-from memories.providers.interface import MemoryModel
+from memories.providers.openai.provider import OpenAIProvider
 from memories.search.tokens import tokenise
 from memories.types import Refinement
 from understanding.text import estimate_tokens
@@ -88,7 +88,9 @@ def _candidates(memories: QuerySet[Memory]) -> QuerySet[Memory]:
     )
 
 
-def _refine(end_user: EndUser, provider: MemoryModel, memories: Sequence[Memory]) -> Counter[str]:
+def _refine(
+    end_user: EndUser, provider: OpenAIProvider, memories: Sequence[Memory]
+) -> Counter[str]:
     shown = [memory.as_stored() for memory in memories]
     found: Mapping[UUID, Refinement] = model_calls.ask(
         end_user, provider, "refine", lambda: provider.refine(shown, end_user.reads)

@@ -31,10 +31,10 @@ from memories.pipeline import (
     candidates,
     consolidate,
     context_usage,
+    correct_contacts,
     embed,
     forget_requests,
     known_memories,
-    put_right,
     read_facts,
     session_focus,
     store_memories,
@@ -138,7 +138,7 @@ def _extract(batch: Batch) -> None:
             locked, extraction.relations, synced.contacts, drafts, stored.ids, denied
         )
         sync_contacts.link_drafts(locked, drafts, stored.ids, synced.contacts)
-        put_right.put_right(locked, extraction, synced.contacts, denied)
+        correct_contacts.correct_contacts(locked, extraction, synced.contacts, denied)
         if synced.contacts and not cadence.extraction_due(locked):
             auto_merge.follow(locked)  # once a backlog, after its last batch
         session_focus.note(locked, drafts)

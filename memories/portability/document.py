@@ -35,7 +35,7 @@ ADDED = ("time_zone", "learnt_offset", "unwanted")  # not in the exports of earl
 # What is not carried over of each table: whose it is (the document's user) and what is derived.
 _LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
     Batch: ("leased_until", "server_start"),  # of a worker that is not here
-    Contact: ("embedding", "embedding_model", "memory_ids", "card", "coming", "sort_key"),
+    Contact: ("memory_ids", "card", "coming", "sort_key"),
     Memory: ("embedding", "embedding_model", "tokens"),
     Edge: ("inverse",),
     Message: ("understood",),

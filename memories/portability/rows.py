@@ -57,11 +57,7 @@ def here(
     if name in _COUNTED:
         numbers[name] = _number(SECTIONS[name], rows, sections["changes"])
     if name == "contacts":
-        return [
-            row
-            | {"memory_ids": [], "card": "", "coming": [], "sort_key": "", "embedding_model": ""}
-            for row in rows
-        ]
+        return [row | {"memory_ids": [], "card": "", "coming": [], "sort_key": ""} for row in rows]
     if name == "suggestions":
         return [_smaller_id_first(row) for row in rows]
     if name == "batches":

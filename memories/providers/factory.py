@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
-from memories.providers.interface import LanguageProvider, MemoryModel, PairJudge, Resolver
+from memories.providers.interface import LanguageProvider
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.providers.openai.chat import ChatModel
 from memories.providers.openai.provider import OpenAIProvider
@@ -27,28 +27,18 @@ def language_provider() -> LanguageProvider:
     raise ImproperlyConfigured(f"MIO_LLM is {settings.MIO_LLM!r}; use offline or openai.")
 
 
-def memory_model() -> MemoryModel | None:
+def memory_model() -> OpenAIProvider | None:
     """The model that relates, splits and merges memories; None where the settings name no server."""
-    if settings.MIO_LLM != "openai":
-        return None
-    return openai_provider(settings.MIO_LLM_MODEL)
+    return openai_provider(settings.MIO_LLM_MODEL) if settings.MIO_LLM == "openai" else None
 
 
-def reviewing_provider() -> MemoryModel | None:
-    """The model that reviews a merge; None where the settings name no server."""
-    if settings.MIO_LLM != "openai":
-        return None
-    return openai_provider(settings.MIO_LLM_REVIEW_MODEL)
+def reviewing_provider() -> OpenAIProvider | None:
+    """The model that reviews merges of memories and says which records are one person; None where
+    the settings name no server."""
+    return openai_provider(settings.MIO_LLM_REVIEW_MODEL) if settings.MIO_LLM == "openai" else None
 
 
-def judging_provider() -> PairJudge | None:
-    """The model that says which records are one person; None where the settings name no server."""
-    if settings.MIO_LLM != "openai":
-        return None
-    return openai_provider(settings.MIO_LLM_REVIEW_MODEL)
-
-
-def resolving_provider() -> Resolver | None:
+def resolving_provider() -> OpenAIProvider | None:
     """The model that is asked whom a message means while somebody waits: once, by a client that
     soon gives up. None where the settings name no server."""
     if settings.MIO_LLM != "openai":

@@ -87,8 +87,8 @@ def take_prepared(end_user_id: int, space: str, memory_ids: Sequence[UUID]) -> i
 
 
 def waiting_users(space: str) -> list[int]:
-    """The end users of memories and contacts that were not embedded in ``space`` last: those
-    without any vector first. Costs four short index ranges, however many there are."""
+    """The end users of memories that were not embedded in ``space`` last: those without any vector
+    first. Costs two short index ranges, however many there are."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT end_user_id FROM (
@@ -97,14 +97,6 @@ def waiting_users(space: str) -> list[int]:
                    UNION ALL
                    (SELECT end_user_id, embedding_model FROM memories_memory
                     WHERE embedding_model > %(space)s ORDER BY embedding_model LIMIT %(limit)s)
-                   UNION ALL
-                   (SELECT end_user_id, embedding_model FROM contacts_contact
-                    WHERE merged_into_id IS NULL AND embedding_model < %(space)s
-                    ORDER BY embedding_model LIMIT %(limit)s)
-                   UNION ALL
-                   (SELECT end_user_id, embedding_model FROM contacts_contact
-                    WHERE merged_into_id IS NULL AND embedding_model > %(space)s
-                    ORDER BY embedding_model LIMIT %(limit)s)
                ) waiting GROUP BY end_user_id ORDER BY min(embedding_model), end_user_id""",
             {"space": space, "limit": LOOKED_AT},
         )

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
 from dashboard import words
-from memories.providers.offline.conflicts import _TURNED
+from memories.providers.offline.conflicts import _TASTE_CHANGED
 from tests import source
 from understanding.coreference.antecedents import SAID
 from understanding.people.spans import KINDS
@@ -41,7 +41,7 @@ CALLED = (
 )
 # Codes that are looked up by what was found; the genders and places of an anaphor; one that earlier
 # imports stored.
-LOOKED_UP = {"vcard", *SAID.values(), *KINDS.values(), *codes(), *_TURNED.values(),
+LOOKED_UP = {"vcard", *SAID.values(), *KINDS.values(), *codes(), *_TASTE_CHANGED.values(),
              "female", "male", "former", "latter"}  # fmt: skip
 
 

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PROCESSES, ROUNDS = 8, 100
 KILLS, KILLS_OF_USER = 100, 4  # the fifth death quarantines, by design
 # What says only that no worker has run yet.
-WORKERS_DO = {"embeddings_are_current", "vectors_are_current", "schedules_are_installed"}
+WORKERS_DO = {"embeddings_are_current", "schedules_are_installed"}
 
 
 def wrong() -> list[str]:

@@ -10,14 +10,13 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact, ContactKey, Relation, Suggestion
 from memories.corrections import derived, sources
-from memories.doctor import CHECKS, contacts, index, work
+from memories.doctor import CHECKS, index, work
 from memories.models import Edge, Link, Memory
 from memories.types import AttributeValue, TimelineEvent
 
 # What says only when a row was written, or is not there yet without the workers.
 _LATER = {
     index.embeddings_are_current,
-    contacts.vectors_are_current,
     work.schedules_are_installed,
     work.batches_have_no_gaps,
 }

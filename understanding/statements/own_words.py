@@ -93,3 +93,17 @@ def _blanked(content: str, spans: list[_Span]) -> str:
         parts += [content[at:start], " " * (end - start)]
         at = end
     return "".join([*parts, content[at:]])
+
+
+_THE_USER = (
+    (re.compile(r"\bthe user['’]s\b", re.I), "my"),
+    (re.compile(r"\bthe user\b", re.I), "I"),
+    (re.compile("用户"), "我"),
+)
+
+
+def in_first_person(text: str) -> str:
+    """``text`` with "the user" as the user would say it: my, I, 我."""
+    for pattern, word in _THE_USER:
+        text = pattern.sub(word, text)
+    return text

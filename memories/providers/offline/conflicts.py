@@ -1,8 +1,7 @@
-"""How a new quote stands to known memories: what it ends of them are facts, and nothing else.
+"""What a new quote ends of known memories: facts, and nothing else.
 
-A fact ends another of the same key of the same person, of which only one holds at a time, and a
-taste the opposite taste for the same. All else is kept: what a sentence takes back or changes is
-for a reader to say.
+A fact ends another of the same key of the same person where a person has one value at a time, and
+a taste ends the opposite taste for the same thing. All else is kept.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from memories.fact_conflicts import contradicted, opposites
 from memories.types import ConflictCase, Resolution, Resolutions, StoredFact, StoredMemory, Verdict
 from understanding.text import letters
 
-_TURNED = {"likes": "now_dislikes", "interests": "now_dislikes", "dislikes": "now_likes"}
+_TASTE_CHANGED = {"likes": "now_dislikes", "interests": "now_dislikes", "dislikes": "now_likes"}
 
 
 def resolve(cases: Sequence[ConflictCase]) -> Resolutions:
@@ -25,12 +24,12 @@ def _resolve(case: ConflictCase) -> list[Resolution]:
     ended: dict[UUID, tuple[StoredFact, ...]] = {}
     reasons: list[Reason] = []
     for memory in case.existing:
-        if _repeats(case, memory):
+        if _repeats(case.new, memory):
             return [Resolution(Verdict.DUPLICATE, (memory.id,), Reason("known_already"))]
-        over = _over(case, memory)
-        if over and case.said_at >= memory.said_at:
-            ended[memory.id] = tuple(over)
-            reasons += over.values()
+        facts = _ended_facts(case.new, memory)
+        if facts and case.new.said_at >= memory.said_at:
+            ended[memory.id] = tuple(facts)
+            reasons += facts.values()
     if not ended:
         return []
     first, *rest = dict.fromkeys(reasons)
@@ -38,21 +37,23 @@ def _resolve(case: ConflictCase) -> list[Resolution]:
     return [Resolution(Verdict.SUPERSEDES, tuple(ended), why, ended)]
 
 
-def _repeats(case: ConflictCase, memory: StoredMemory) -> bool:
-    """Whether the same was said of the same people, but for signs."""
-    others = case.people and memory.people and case.people.isdisjoint(memory.people)
-    same = letters(case.content) == letters(memory.content)
-    return same and not others and set(case.facts) <= set(memory.current)
+def _repeats(new: StoredMemory, memory: StoredMemory) -> bool:
+    """Whether both have the same letters and may be about the same people."""
+    others = new.people and memory.people and new.people.isdisjoint(memory.people)
+    same = letters(new.content) == letters(memory.content)
+    return same and not others and set(new.facts) <= set(memory.current)
 
 
-def _over(case: ConflictCase, memory: StoredMemory) -> Mapping[StoredFact, Reason]:
-    """The facts of a memory that no longer hold by those of the case, with why."""
-    found: dict[StoredFact, Reason] = {}
-    for new, old in contradicted(case.facts, case.said_at, memory.current):
-        if new.key == old.key and not new.over(case.said_at):
-            found[old] = Reason("value_changed", attribute=new.key, new=new.value, old=old.value)
-        elif old.key in opposites(new.key):
-            found[old] = Reason(_TURNED[old.key], new=new.value)
+def _ended_facts(new: StoredMemory, memory: StoredMemory) -> Mapping[StoredFact, Reason]:
+    """The facts of a memory that the new one contradicts, with why."""
+    reasons: dict[StoredFact, Reason] = {}
+    for fact, old in contradicted(new.facts, new.said_at, memory.current):
+        if fact.key == old.key and not fact.over(new.said_at):
+            reasons[old] = Reason(
+                "value_changed", attribute=fact.key, new=fact.value, old=old.value
+            )
+        elif old.key in opposites(fact.key):
+            reasons[old] = Reason(_TASTE_CHANGED[old.key], new=fact.value)
         else:
-            found[old] = Reason("left_place", company=old.value)
-    return found
+            reasons[old] = Reason("left_place", company=old.value)
+    return reasons

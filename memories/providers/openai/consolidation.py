@@ -52,12 +52,11 @@ class ConflictPrompt:
 
     def __init__(self, cases: Sequence[ConflictCase], *, of: Sequence[ConflictCase] = ()) -> None:
         self._cases = {f"c{number}": case for number, case in enumerate(cases, 1)}
-        told: list[ConflictCase | StoredMemory] = []
-        for case in of or cases:
-            told += [case, *case.existing]
-        ids = dict.fromkeys(one.id for one in told if isinstance(one, StoredMemory))
+        all_cases = of or cases
+        ids = dict.fromkeys(memory.id for case in all_cases for memory in case.existing)
         self._memories = {f"m{number}": pk for number, pk in enumerate(ids, 1)}
-        people = dict.fromkeys(pk for one in told for pk in (*sorted(one.people), *_owners(one)))
+        shown = [memory for case in all_cases for memory in (case.new, *case.existing)]
+        people = dict.fromkeys(pk for one in shown for pk in (*sorted(one.people), *_owners(one)))
         self._people = {pk: f"p{number}" for number, pk in enumerate(people, 1)}
 
     def as_json(self) -> str:
@@ -67,14 +66,14 @@ class ConflictPrompt:
         return to_json(
             {
                 "memories": [
-                    {"id": short, **self._told(existing[pk])}
+                    {"id": short, **self._memory_as_json(existing[pk])}
                     for short, pk in self._memories.items()
                     if pk in existing
                 ],
                 "cases": [
                     {
                         "case": short,
-                        "new": self._told(case),
+                        "new": self._memory_as_json(case.new),
                         "existing": [short_ids[memory.id] for memory in case.existing],
                     }
                     for short, case in self._cases.items()
@@ -82,15 +81,14 @@ class ConflictPrompt:
             }
         )
 
-    def _told(self, memory: ConflictCase | StoredMemory) -> dict[str, Any]:
+    def _memory_as_json(self, memory: StoredMemory) -> dict[str, Any]:
         """A memory, whom it is about, and its facts, with whose they are where that is open."""
         about = [self._person(pk) for pk in sorted(memory.people)] or [USER]
-        facts = memory.current if isinstance(memory, StoredMemory) else memory.facts
-        told = [{**fact_as_json(f), "person": self._person(f.person)} for f in facts]
-        for fact in told:
+        facts = [{**fact_as_json(f), "person": self._person(f.person)} for f in memory.current]
+        for fact in facts:
             if [fact["person"]] == about:
                 del fact["person"]
-        shown = {**memory_as_json(memory), "about": about} | ({"facts": told} if told else {})
+        shown = {**memory_as_json(memory), "about": about} | ({"facts": facts} if facts else {})
         del shown["type"]
         return shown
 
@@ -303,8 +301,8 @@ class _ProfilePart:
         )
 
 
-def _owners(memory: ConflictCase | StoredMemory) -> list[UUID]:
-    """Whose the facts of a memory are, but the user's."""
+def _owners(memory: StoredMemory) -> list[UUID]:
+    """The people whose the facts of a memory are."""
     return [fact.person for fact in memory.facts if fact.person is not None]
 
 
@@ -313,7 +311,7 @@ def _among(one: AttributeValue, values: Iterable[AttributeValue]) -> bool:
 
 
 def memory_as_json(
-    memory: ConflictCase | StoredMemory, facts: Mapping[str, Any] = MappingProxyType({})
+    memory: StoredMemory, facts: Mapping[str, Any] = MappingProxyType({})
 ) -> dict[str, Any]:
     """A memory as a model sees it, without its id."""
     shown: dict[str, Any] = {

@@ -49,7 +49,6 @@ MAX_NAME = 80
 MAX_VALUE = 200
 MAX_QUOTE = 300
 MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in the chat
-MAX_USER_NAMES = 5
 LONGEST_MEMORY = 200  # graphemes of a known memory that are shown
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 USER = "user"
@@ -222,9 +221,7 @@ class ExtractionPrompt:
             for name in (person.name, *person.aliases)
         }
         found = {folded(text): text for name in names if (text := clean(name, MAX_NAME))}
-        return tuple(text for key, text in found.items() if key in told and key not in borne)[
-            :MAX_USER_NAMES
-        ]
+        return tuple(text for key, text in found.items() if key in told and key not in borne)
 
     def _add_person(
         self, out: PersonOut, people: dict[str, ExtractedPerson], refs: dict[str, str]
@@ -384,14 +381,14 @@ def person_as_json(person: Person, short_id: str = "") -> dict[str, Any]:
 
 
 def _begin(text: str | None, said_at: datetime) -> datetime | None:
-    found = partial_dates.read(text, said_at.tzinfo)
-    return found.start if found else None
+    date = partial_dates.read(text, said_at.tzinfo)
+    return date.start if date else None
 
 
 def _end(text: str | None, said_at: datetime) -> datetime | None:
     """When what held until a date was over: a year or month as a whole counts in."""
-    found = partial_dates.read(text, said_at.tzinfo)
-    return found.after if found else None
+    date = partial_dates.read(text, said_at.tzinfo)
+    return date.after if date else None
 
 
 def _facts(

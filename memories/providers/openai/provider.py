@@ -24,15 +24,16 @@ from memories.providers.openai.schemas import (
     Wire,
 )
 from memories.providers.openai.second_opinion import WhoPrompt
-from memories.providers.openai.structured_output import AnswerModel, instructions, total
+from memories.providers.openai.structured_output import AnswerModel, instructions
 from memories.providers.openai.transport import ModelServer
 from memories.types import (
+    NO_USAGE,
     ConflictCase,
     Extraction,
     ExtractionRequest,
     FoundRelation,
     Judgement,
-    Meant,
+    MeantPeople,
     Overlap,
     PairCase,
     ProfilePatch,
@@ -54,8 +55,8 @@ RELATIONS_PER_CALL = 10  # cases, each a memory with several others
 MEMORIES_PER_CALL = 10  # verbose ones, to be rewritten
 CLUSTER_PER_CALL = 40
 PROPOSALS_PER_CALL = 10
-NO_USAGE = Usage(0, 0, 0.0)
 
+K = TypeVar("K")
 T = TypeVar("T")
 R = TypeVar("R")
 W = TypeVar("W", bound=Wire)
@@ -97,20 +98,17 @@ class OpenAIProvider:
         compared = [case for case in cases if case.existing]
         parts = _chunks(compared, CASES_PER_CALL)
         prompt = partial(ConflictPrompt, of=compared)
-        found, usage = self._ask_each("resolve", prompt, parts, ResolutionsOut)
-        return Reply({key: one for part in found for key, one in part.items()}, usage)
+        return _united(*self._ask_each("resolve", prompt, parts, ResolutionsOut))
 
     def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
         """What the new memories of each contact change; no call when there are none."""
         parts = _few_memories([request for request in requests if request.memories])
-        found, usage = self._ask_each("consolidate", ProfilesPrompt, parts, ProfilesOut)
-        return Reply({pk: patch for part in found for pk, patch in part.items()}, usage)
+        return _united(*self._ask_each("consolidate", ProfilesPrompt, parts, ProfilesOut))
 
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations that the model sees between each case's memory and the others."""
         parts = _chunks([case for case in cases if case.others], RELATIONS_PER_CALL)
-        found, usage = self._ask_each("classify", RelationPrompt, parts, FoundRelationsOut)
-        return Reply([one for part in found for one in part], usage)
+        return _chained(*self._ask_each("classify", RelationPrompt, parts, FoundRelationsOut))
 
     def refine(
         self, memories: Sequence[StoredMemory], language: str
@@ -118,15 +116,13 @@ class OpenAIProvider:
         """How each verbose memory is split or trimmed; a missing id means as it is."""
         prompt = partial(RefinementPrompt, language=language)
         parts = _chunks(memories, MEMORIES_PER_CALL)
-        found, usage = self._ask_each("refine", prompt, parts, RefinementsOut)
-        return Reply({pk: one for part in found for pk, one in part.items()}, usage)
+        return _united(*self._ask_each("refine", prompt, parts, RefinementsOut))
 
     def propose(self, cluster: Sequence[StoredMemory], language: str) -> Reply[Sequence[Overlap]]:
         """Which memories of a cluster say the same; no call for fewer than two."""
         prompt = partial(OverlapPrompt, language=language)
         parts = [part for part in _chunks(cluster, CLUSTER_PER_CALL) if len(part) > 1]
-        found, usage = self._ask_each("propose", prompt, parts, OverlapsOut)
-        return Reply([one for part in found for one in part], usage)
+        return _chained(*self._ask_each("propose", prompt, parts, OverlapsOut))
 
     def review(
         self, proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]], language: str
@@ -134,17 +130,15 @@ class OpenAIProvider:
         """A second look at each proposal, in the order given."""
         prompt = partial(ReviewPrompt, language=language)
         parts = _chunks(proposals, PROPOSALS_PER_CALL)
-        found, usage = self._ask_each("review", prompt, parts, ReviewsOut)
-        return Reply([one for part in found for one in part], usage)
+        return _chained(*self._ask_each("review", prompt, parts, ReviewsOut))
 
     def judge(self, cases: Sequence[PairCase]) -> Reply[Mapping[int, Judgement]]:
         """Whether the two of each pair are one person, by the cases' keys; a missing key: the
         model left it out."""
         parts = _chunks(cases, CASES_PER_CALL)
-        found, usage = self._ask_each("judge", PairPrompt, parts, PairsOut)
-        return Reply({key: one for part in found for key, one in part.items()}, usage)
+        return _united(*self._ask_each("judge", PairPrompt, parts, PairsOut))
 
-    def who(self, request: WhoRequest) -> Reply[Sequence[Meant]]:
+    def who(self, request: WhoRequest) -> Reply[Sequence[MeantPeople]]:
         """Which of the people the message means."""
         return self._ask("who", WhoPrompt(request), WhoOut, repair=False)
 
@@ -171,7 +165,7 @@ class OpenAIProvider:
                 waiting += [part[half:], part[:half]]
                 continue
             found.append(reply.value)
-            usage = total(usage, reply.usage)
+            usage += reply.usage
         return found, usage
 
     def _ask(
@@ -180,6 +174,14 @@ class OpenAIProvider:
         question = prompt.as_json()
         out, usage = self._answers.ask(instructions(name), question, answer, repair=repair)
         return Reply(prompt.read(out), usage)
+
+
+def _united(parts: Iterable[Mapping[K, T]], usage: Usage) -> Reply[Mapping[K, T]]:
+    return Reply({key: value for part in parts for key, value in part.items()}, usage)
+
+
+def _chained(parts: Iterable[Sequence[T]], usage: Usage) -> Reply[Sequence[T]]:
+    return Reply([value for part in parts for value in part], usage)
 
 
 def _few_memories(requests: Sequence[ProfileRequest]) -> list[list[ProfileRequest]]:

@@ -6,20 +6,12 @@ the list, a null or a missing detail never costs a batch; a missing list of resu
 
 import math
 from functools import cache
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from memories.types import EdgeKind, MemoryType, Sameness, Subtype, Verdict
+from memories.types import CLASSIFIED, MemoryType, Relationship, Sameness, Subtype, Verdict
 from understanding.dates.important_dates import LUNAR, SOLAR
-
-
-def _empty_if_none(value: object) -> object:
-    return "" if value is None else value
-
-
-def _no_items_if_none(value: object) -> object:
-    return [] if value is None else value
 
 
 def _label(known: set[str], otherwise: str) -> BeforeValidator:
@@ -35,52 +27,59 @@ def _share(value: float) -> float:
 
 
 Share = Annotated[float, AfterValidator(_share)]
-Text = Annotated[str, BeforeValidator(_empty_if_none)]
-Ids = Annotated[list[str], BeforeValidator(_no_items_if_none)]
-Numbers = Annotated[list[int], BeforeValidator(_no_items_if_none)]
 Gender = Annotated[Literal["female", "male", ""], _label({"female", "male"}, "")]
 Kind = Annotated[MemoryType, _label(set(MemoryType), MemoryType.MISCELLANEOUS)]
 Whose = Annotated[Subtype, _label(set(Subtype), Subtype.OTHER)]
 Calendar = Annotated[Literal["solar", "lunar", ""], _label({SOLAR, LUNAR}, "")]
 Judgement = Annotated[Verdict, _label(set(Verdict), Verdict.NEW)]
 Same = Annotated[Sameness, _label(set(Sameness), Sameness.UNSURE)]
-# MIRA's edges that are found by meaning.
-Relationship = Literal[
-    EdgeKind.CONFLICTS,
-    EdgeKind.SUPERSEDES,
-    EdgeKind.CAUSES,
-    EdgeKind.INSTANCE_OF,
-    EdgeKind.INVALIDATED_BY,
-    EdgeKind.MOTIVATED_BY,
-]
-Related = Annotated[Relationship | Literal["none"], _label(set(get_args(Relationship)), "none")]
+Related = Annotated[Relationship | Literal["none"], _label(set(CLASSIFIED), "none")]
+
+
+_EMPTY: dict[Any, Any] = {str: "", list[str]: [], list[int]: []}
 
 
 class Wire(BaseModel):
+    """An object in an answer. A null stands for the default of its field, or where there is none
+    for an empty text or list."""
+
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        filled = dict(value)
+        for name, field in cls.model_fields.items():
+            if name in value and value[name] is None and not field.metadata:
+                filled[name] = (
+                    _EMPTY.get(field.annotation) if field.is_required() else field.default
+                )
+        return filled
 
 
 class PersonOut(Wire):
     id: str
-    name: Text = ""
-    aliases: Ids = []
-    relationship: Text = ""
+    name: str = ""
+    aliases: list[str] = []
+    relationship: str = ""
     gender: Gender = ""
-    better_name: Text = ""
-    wrong_aliases: Ids = []
+    better_name: str = ""
+    wrong_aliases: list[str] = []
 
 
 class FactOut(Wire):
     key: str
-    value: Text
-    person: Text = ""
+    value: str
+    person: str = ""
     valid_from: str | None = None
     valid_to: str | None = None
 
 
 class DateOut(Wire):
     kind: str
-    person: Text = ""
+    person: str = ""
     calendar: Calendar = "solar"
     year: int | None = None
     month: int
@@ -89,14 +88,14 @@ class DateOut(Wire):
 
 
 class MemoryOut(Wire):
-    content: Text
+    content: str
     type: Kind = MemoryType.MISCELLANEOUS
     subtype: Whose = Subtype.OTHER
-    people: Ids = []
-    turns: Numbers
-    quote: Text = ""
-    facts: Annotated[list[FactOut], BeforeValidator(_no_items_if_none)] = []
-    important_dates: Annotated[list[DateOut], BeforeValidator(_no_items_if_none)] = []
+    people: list[str] = []
+    turns: list[int]
+    quote: str = ""
+    facts: list[FactOut] = []
+    important_dates: list[DateOut] = []
     happens_at: str | None = None
     expires_at: str | None = None
     valid_from: str | None = None
@@ -106,51 +105,51 @@ class MemoryOut(Wire):
 
 class RelationOut(Wire):
     subject: str
-    kind: Text
+    kind: str
     object: str
-    turns: Numbers = []
+    turns: list[int] = []
 
 
 class ForgetOut(Wire):
     asked_in: int
-    quote: Text
-    person: Text = ""
+    quote: str
+    person: str = ""
     everything: bool = False
-    words: Ids = []
-    keys: Ids = []
-    turns: Numbers = []
-    memories: Ids = []
+    words: list[str] = []
+    keys: list[str] = []
+    turns: list[int] = []
+    memories: list[str] = []
 
 
 class SameOut(Wire):
-    people: Ids
-    quote: Text = ""
+    people: list[str]
+    quote: str = ""
 
 
 class ExtractionOut(Wire):
     people: list[PersonOut]
     memories: list[MemoryOut]
-    relations: Annotated[list[RelationOut], BeforeValidator(_no_items_if_none)] = []
-    retracted: Numbers = []
-    retracted_memories: Ids = []
-    same_people: Annotated[list[SameOut], BeforeValidator(_no_items_if_none)] = []
-    forget: Annotated[list[ForgetOut], BeforeValidator(_no_items_if_none)] = []
-    user_names: Ids = []
+    relations: list[RelationOut] = []
+    retracted: list[int] = []
+    retracted_memories: list[str] = []
+    same_people: list[SameOut] = []
+    forget: list[ForgetOut] = []
+    user_names: list[str] = []
 
 
 class EndedOut(Wire):
     id: str
-    key: Text
-    value: Text
+    key: str
+    value: str
 
 
 class ResolutionOut(Wire):
     case: str
     verdict: Judgement
-    targets: Ids = []
-    ended: Annotated[list[EndedOut], BeforeValidator(_no_items_if_none)] = []
-    remains: Text = ""
-    reason: Text = ""
+    targets: list[str] = []
+    ended: list[EndedOut] = []
+    remains: str = ""
+    reason: str = ""
 
 
 class ResolutionsOut(Wire):
@@ -158,8 +157,8 @@ class ResolutionsOut(Wire):
 
 
 class ValueOut(Wire):
-    value: Text
-    sources: Ids = []
+    value: str
+    sources: list[str] = []
     since: str | None = None
 
 
@@ -169,24 +168,24 @@ class AttributeOut(Wire):
 
 
 class EventOut(Wire):
-    text: Text
-    at: Text
-    sources: Ids = []
+    text: str
+    at: str
+    sources: list[str] = []
 
 
 class ReferenceOut(Wire):
-    text: Text
-    sources: Ids = []
+    text: str
+    sources: list[str] = []
 
 
 class ProfileOut(Wire):
-    id: Text
+    id: str
     attributes: list[AttributeOut]
-    ended: Ids = []
+    ended: list[str] = []
     timeline: list[EventOut]
     personality: str | None = None
-    personality_sources: Ids = []
-    references: Annotated[list[ReferenceOut], BeforeValidator(_no_items_if_none)] = []
+    personality_sources: list[str] = []
+    references: list[ReferenceOut] = []
 
 
 class ProfilesOut(Wire):
@@ -196,7 +195,7 @@ class ProfilesOut(Wire):
 class PairOut(Wire):
     case: str
     verdict: Same
-    reason: Text = ""
+    reason: str = ""
 
 
 class PairsOut(Wire):
@@ -204,8 +203,8 @@ class PairsOut(Wire):
 
 
 class MeantOut(Wire):
-    words: Text = ""
-    ids: Ids
+    words: str = ""
+    ids: list[str]
     confidence: Share = 1.0
 
 
@@ -219,7 +218,7 @@ class FoundOut(Wire):
     source: str
     target: str
     confidence: Share = 1.0
-    reason: Text = ""
+    reason: str = ""
 
 
 class FoundRelationsOut(Wire):
@@ -228,9 +227,9 @@ class FoundRelationsOut(Wire):
 
 class RefinementOut(Wire):
     id: str
-    pieces: Ids = []
-    trimmed: Text = ""
-    reason: Text = ""
+    pieces: list[str] = []
+    trimmed: str = ""
+    reason: str = ""
 
 
 class RefinementsOut(Wire):
@@ -238,9 +237,9 @@ class RefinementsOut(Wire):
 
 
 class OverlapOut(Wire):
-    members: Ids
-    content: Text
-    reason: Text = ""
+    members: list[str]
+    content: str
+    reason: str = ""
 
 
 class OverlapsOut(Wire):
@@ -250,7 +249,7 @@ class OverlapsOut(Wire):
 class ReviewOut(Wire):
     proposal: str
     accepted: bool
-    reason: Text = ""
+    reason: str = ""
 
 
 class ReviewsOut(Wire):

@@ -4,7 +4,7 @@ from accounts.reasons import Reason
 from memories.providers.errors import OutputError
 from memories.providers.openai.extraction import to_json
 from memories.providers.openai.schemas import WhoOut
-from memories.types import Meant, ShownTurn, WhoRequest
+from memories.types import MeantPeople, ShownTurn, WhoRequest
 from understanding.statements.secrets import masked
 from understanding.text import clean
 
@@ -40,16 +40,16 @@ class WhoPrompt:
             shown["another_conversation"] = True
         return shown
 
-    def read(self, out: WhoOut) -> list[Meant]:
+    def read(self, out: WhoOut) -> list[MeantPeople]:
         """Whom the model says, each person once. Raises OutputError for an answer that names only
         people who were not shown."""
-        found = dict[str, Meant]()
+        found = dict[str, MeantPeople]()
         for item in out.meant:
             shown = [one for one in dict.fromkeys(item.ids) if one in self._people]
             if fresh := [one for one in shown if one not in found]:
                 words = item.words if item.words in self._request.message else ""
                 people = tuple(self._people[one] for one in fresh)
-                found |= dict.fromkeys(fresh, Meant(people, words, item.confidence))
+                found |= dict.fromkeys(fresh, MeantPeople(people, words, item.confidence))
         if not found and any(item.ids for item in out.meant):
             raise OutputError(Reason("answer_unusable", errors=["unknown_id"]))
         return list(dict.fromkeys(found.values()))

@@ -63,7 +63,7 @@ class AnswerModel:
         ]
         texts, used = self._complete(messages, answer)
         try:
-            return json_answers.parsed(texts, answer, drop_items=True), total(usage, used)
+            return json_answers.parsed(texts, answer, drop_items=True), usage + used
         except ValidationError as exc:
             kinds = _kinds(exc)
         # Not in a handler: the exception there holds what the model wrote.
@@ -167,13 +167,4 @@ def _described(exc: ValidationError) -> str:
     return "\n".join(
         f"- {'.'.join(str(part) for part in error['loc']) or 'answer'}: {error['msg']}"
         for error in errors[:MAX_REPORTED_ERRORS]
-    )
-
-
-def total(one: Usage, other: Usage) -> Usage:
-    """Both together."""
-    return Usage(
-        one.tokens_in + other.tokens_in,
-        one.tokens_out + other.tokens_out,
-        one.latency_ms + other.latency_ms,
     )

@@ -16,7 +16,7 @@ from memories.providers.factory import embedder, embedder_named
 from memories.search import ann, recall, vectors
 from memories.search.recall import SearchRequest
 from tests.commands import run_json
-from tests.factories import make_contact, make_end_user, make_memory
+from tests.factories import make_end_user, make_memory
 from tests.servers import FakeOpenAI
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -160,22 +160,6 @@ def test_a_memory_that_is_corrected_meanwhile_is_left_to_the_next_run(
     assert vectors.put(end_user.pk, NEW, stale, current=False) == 0
     assert not memory.vectors.exists()
     assert to_new()["embedded"] == 5
-
-
-def test_a_contact_gets_the_vector_of_its_profile_in_the_new_space(
-    server: FakeOpenAI, end_user: EndUser, settings: Any
-) -> None:
-    contact = make_contact(end_user, "Anna")
-    key = f"profile:{contact.pk}"
-    make_memory(end_user, "Anna runs", kind="profile", content_hash=key, embedding=UNIT)
-    waiting = make_contact(end_user, "Ben", embedding=UNIT, embedding_model=OLD)
-    to_new()
-    switch(settings)
-    embed_missing(end_user, embedder())
-    contact.refresh_from_db()
-    assert len(contact.embedding) == 8
-    waiting.refresh_from_db()
-    assert waiting.embedding is None
 
 
 @pytest.mark.parametrize(

@@ -239,5 +239,5 @@ def test_the_migration_back_and_forth_keeps_vectors_and_words() -> None:
 
 def test_a_refreshed_memory_waits() -> None:
     memory = make_memory(make_end_user(), "Anna drinks tea", embedding=UNIT)
-    derived.refresh(memory)
+    derived.reindex(memory)
     assert memory.embedding_model == ""

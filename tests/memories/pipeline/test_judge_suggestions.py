@@ -156,7 +156,7 @@ def test_a_person_who_decides_meanwhile_is_right(
     rows = [pair]
     verdicts = {pair.pk: judge_suggestions.Judgement(judge_suggestions.Sameness.DIFFERENT)}
     Suggestion.objects.update(state=State.LATER, decided_by="operator:ann")
-    provider = judge_suggestions.factory.judging_provider()
+    provider = judge_suggestions.factory.reviewing_provider()
     assert provider is not None
     assert judge_suggestions._write(zoe, provider, rows, verdicts) == 0
     pair.refresh_from_db()

@@ -353,10 +353,6 @@ def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
     assert EndUser.objects.get().extracted_seq == 1
     OrmQ.objects.all().delete()
     sweep.sweep()
-    assert queued() == ["memories.tasks.embed"]  # of whom only the name is known
-    tasks.embed(end_user.pk)
-    OrmQ.objects.all().delete()
-    sweep.sweep()
     assert not OrmQ.objects.exists()
 
 

@@ -62,14 +62,17 @@ def test_near_duplicates_follow_the_table(
 @pytest.mark.django_db
 @pytest.mark.parametrize(("level", "calls"), [(0.5, 1), (1.1, 0)])
 def test_what_may_be_related_follows_the_table(
-    monkeypatch: pytest.MonkeyPatch, level: float, calls: int
+    monkeypatch: pytest.MonkeyPatch, settings: Any, level: float, calls: int
 ) -> None:
     calibrate(monkeypatch, related=level)
     end_user = make_end_user(language="en")
     for content in SAME:
         make_memory(end_user, content)
     embed_missing(end_user, embedder())
-    assert classify_edges.relate(end_user.pk, Budget(calls=10, rows=100))["calls"] == calls
+    with FakeOpenAI() as server:
+        settings.MIO_LLM, settings.OPENAI_BASE_URL = "openai", server.base_url
+        server.reply_json({"relations": []}, times=None)
+        assert classify_edges.relate(end_user.pk, Budget(calls=10, rows=100))["calls"] == calls
 
 
 def test_the_model_of_the_settings_is_asked_for(settings: Any) -> None:

@@ -23,6 +23,8 @@ VECTOR_SCALE = 10.0
 # Characters of a sentence that are judged: what it does shows at its beginning.
 JUDGED = 500
 
+NAMES = ("act", "modality", "type", "keep", "lasting", "about_user")
+
 Array = NDArray[np.float64]
 
 
@@ -46,25 +48,22 @@ def _embedder() -> LocalEmbedder:
     return LocalEmbedder()
 
 
-def features(texts: Sequence[str], vectors: Sequence[Sequence[float]] | None = None) -> Array:
-    """A row a text: its vector (of the local embedder's passages, made where none are given),
-    scaled, then its cues."""
+def features(texts: Sequence[str]) -> Array:
+    """A row a text: its vector (of the local embedder's passages), scaled, then its cues."""
     read = [text[:JUDGED] for text in texts]
-    if vectors is None:
-        vectors = _embedder().embed_passages(read)
+    vectors = _embedder().embed_passages(read)
     return np.hstack([np.asarray(vectors) * VECTOR_SCALE, [cues(text) for text in read]])
 
 
-def judge(
-    texts: Sequence[str], vectors: Sequence[Sequence[float]] | None = None
-) -> list[Judgement]:
-    """A judgement of each text, in their order. ``vectors`` are those of the local embedder, which
-    is asked once for all where none are given."""
+def judge(texts: Sequence[str]) -> list[Judgement]:
+    """A judgement of each text, in their order. Equal texts are embedded once."""
     if not texts:
         return []
-    rows = features(texts, vectors)
+    distinct = list(dict.fromkeys(texts))
+    row_of = dict(zip(distinct, features(distinct), strict=True))
+    rows = np.array([row_of[text] for text in texts])
     heads = learned.model("heads")["heads"]
-    said = {name: _probabilities(head, rows) for name, head in heads.items()}
+    probabilities = {name: _probabilities(head, rows) for name, head in heads.items()}
     return [
         Judgement(
             act=dict(zip(heads["act"]["classes"], acts.tolist(), strict=True)),
@@ -75,7 +74,7 @@ def judge(
             about_user=float(about_user[1]),
         )
         for acts, modalities, types, keep, lasting, about_user in zip(
-            *(said[name] for name in ("act", "modality", "type", "keep", "lasting", "about_user")),
+            *(probabilities[name] for name in NAMES),
             strict=True,
         )
     ]

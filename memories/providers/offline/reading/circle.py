@@ -20,7 +20,7 @@ _PROVISIONAL = UUID("8d2b6c1e-5f0a-4c57-9e0b-3d1f7a90c4e2")
 
 
 @dataclass(eq=False, slots=True)
-class Someone:
+class PersonDraft:
     """A person under construction. ``role`` is what they are to ``owner``, or to the user where
     there is none; ``named`` once more than that is known. ``by_pronoun`` while it is to be found
     out whose (her brother). ``certainty`` that the words for them mean a person of the user's
@@ -34,13 +34,13 @@ class Someone:
     aliases: list[str] = field(default_factory=list)
     role: str = ""
     gender: str = ""
-    owner: "Someone | None" = None
+    owner: "PersonDraft | None" = None
     certainty: float = 1.0
     namesake: bool = False
     by_pronoun: bool = False
     turns: list[int] = field(default_factory=list)
     # What else they are to whom, beside ``role``.
-    ties: list[tuple[str, "Someone"]] = field(default_factory=list)
+    ties: list[tuple[str, "PersonDraft"]] = field(default_factory=list)
 
     @property
     def relationship(self) -> str:
@@ -113,14 +113,14 @@ class Circle:
     """Everybody in reach, found by name, alias or what they are to whom."""
 
     def __init__(self, known: Iterable[Person], user_names: Iterable[str]) -> None:
-        self.people: list[Someone] = []
+        self.people: list[PersonDraft] = []
         self.banned = {normalise(name) for name in user_names} | {*map(normalise, _MACHINES)}
         self._index: dict[str, list[Entry]] | None = None
         self._met = 0
-        self._merged: dict[str, Someone] = {}
+        self._merged: dict[str, PersonDraft] = {}
         for number, person in enumerate(known, start=1):
             self.people.append(
-                Someone(
+                PersonDraft(
                     ref=f"k{number}",
                     id=person.id,
                     name=person.name,
@@ -132,23 +132,25 @@ class Circle:
                 )
             )
 
-    def meet(self, name: str, *, named: bool, role: str = "", owner: Someone | None) -> Someone:
+    def meet(
+        self, name: str, *, named: bool, role: str = "", owner: PersonDraft | None
+    ) -> PersonDraft:
         """Somebody new."""
         self._met += 1
         name = written(name) if named else name
         ref = f"p{self._met}"
         gender = person_gender(Person(_PROVISIONAL, name, (), role))
-        someone = Someone(ref, uuid5(_PROVISIONAL, ref), name, named, role=role, owner=owner)
-        someone.gender = gender
-        self.people.append(someone)
+        person = PersonDraft(ref, uuid5(_PROVISIONAL, ref), name, named, role=role, owner=owner)
+        person.gender = gender
+        self.people.append(person)
         self.changed()
-        return someone
+        return person
 
     def changed(self) -> None:
         """Somebody's names are others than before."""
         self._index = None
 
-    def by_id(self, pk: UUID) -> Someone | None:
+    def by_id(self, pk: UUID) -> PersonDraft | None:
         return next((one for one in self.people if one.id == pk), None)
 
     def mentions(self, text: str) -> list[Mention]:
@@ -158,10 +160,10 @@ class Circle:
             for entry in entries_of([one.person() for one in self.people]):
                 index[entry.key.key].append(entry)
             self._index = index
-        entries = [e for key in candidate_keys(text) for e in self._index.get(key, ())]
+        entries = [e for key in sorted(candidate_keys(text)) for e in self._index.get(key, ())]
         return find_mentions(text, entries) if entries else []
 
-    def bearers(self, name: str) -> list[Someone]:
+    def bearers(self, name: str) -> list[PersonDraft]:
         """Those who are called ``name``, or by more or less of it."""
         wanted = normalise(name)
         exact = [p for p in self.people if wanted in map(normalise, p.known_as())]
@@ -174,7 +176,7 @@ class Circle:
         ]
         return self.latest_first(parts)
 
-    def holders(self, role: str, owner: Someone | None) -> list[Someone]:
+    def holders(self, role: str, owner: PersonDraft | None) -> list[PersonDraft]:
         """Those who are the ``role`` of ``owner`` (the user's where there is none)."""
         asked, word = kinship(role), normalise(role)
         found = []
@@ -191,10 +193,10 @@ class Circle:
                 found.append(one)
         return self.latest_first(found)
 
-    def latest_first(self, people: Sequence[Someone]) -> list[Someone]:
+    def latest_first(self, people: Sequence[PersonDraft]) -> list[PersonDraft]:
         return sorted(people, key=lambda one: -(one.turns[-1] if one.turns else -1))
 
-    def merge(self, kept: Someone, other: Someone) -> Someone:
+    def merge(self, kept: PersonDraft, other: PersonDraft) -> PersonDraft:
         """The two are one person; the one who is a contact, or has a name, is kept."""
         if kept is other:
             return kept
@@ -220,7 +222,7 @@ class Circle:
         self.changed()
         return kept
 
-    def now(self, one: Someone | None) -> Someone | None:
+    def now(self, one: PersonDraft | None) -> PersonDraft | None:
         """Who ``one`` has turned out to be."""
         while one is not None and one.ref in self._merged:
             one = self._merged[one.ref]
@@ -258,14 +260,14 @@ def is_group(role: str) -> bool:
     return normalise(role) in groups()
 
 
-def may_be(one: Someone, role: str) -> bool:
+def may_be(one: PersonDraft, role: str) -> bool:
     """Whether who is known as ``one`` can be the user's ``role``."""
     return not namesakes.is_someone_else(role, one.role)
 
 
-def in_order(people: Iterable[Someone]) -> Iterator[Someone]:
+def in_order(people: Iterable[PersonDraft]) -> Iterator[PersonDraft]:
     """Owners before those who are theirs."""
-    done: list[Someone] = []
+    done: list[PersonDraft] = []
     for one in people:
         chain = [one]
         while chain[-1].owner is not None and chain[-1].owner not in chain:

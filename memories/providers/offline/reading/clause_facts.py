@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from memories.providers.offline.reading import facts_en, facts_zh
-from memories.providers.offline.reading.circle import Someone
+from memories.providers.offline.reading.circle import PersonDraft
 from memories.providers.offline.reading.entity_linking import Spot
 from memories.providers.offline.reading.facts import Value
 from memories.providers.offline.reading.subjects import is_users_own, owns_next
@@ -21,7 +21,7 @@ def _is_told_whose(text: str, spot: Spot) -> bool:
     return who is None or who.named or who.owner is not None or is_users_own(text, spot)
 
 
-def facts_of(text: str, spots: Sequence[Spot], subject: Someone | None) -> list[Value]:
+def facts_of(text: str, spots: Sequence[Spot], subject: PersonDraft | None) -> list[Value]:
     """What ``text`` states of ``subject``: Chinese rows where there are Han characters, English
     ones where Latin words remain. Nothing where it speaks of somebody besides, or it isn't certain
     whom a pronoun means."""

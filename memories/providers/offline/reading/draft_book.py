@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memories.providers.offline.reading.circle import Someone
+from memories.providers.offline.reading.circle import PersonDraft
 from memories.providers.offline.reading.discourse_reading import Discourse
 from memories.providers.offline.reading.quoting import Draft
 from memories.types import ForgetRequest
@@ -41,6 +41,6 @@ class DraftBook:
             if draft.turn_id in person.turns:
                 person.turns.remove(draft.turn_id)
 
-    def about(self, people: Sequence[Someone]) -> list[Draft]:
+    def about(self, people: Sequence[PersonDraft]) -> list[Draft]:
         """The drafts about one of ``people``; all where none are given."""
         return [d for d in self.drafts if not people or any(p in people for p in d.people())]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memories.providers.offline.reading.circle import Circle, Someone, called, is_group, may_be
+from memories.providers.offline.reading.circle import Circle, PersonDraft, called, is_group, may_be
 from understanding import segmentation
 from understanding.people.person_tagger import (
     PersonSpan,
@@ -36,13 +36,13 @@ class Spot:
     start: int
     end: int
     text: str
-    who: Someone | None
+    who: PersonDraft | None
     how: str
     confidence: float = 1.0
-    others: tuple[Someone, ...] = ()
+    others: tuple[PersonDraft, ...] = ()
 
     @property
-    def people(self) -> tuple[Someone, ...]:
+    def people(self) -> tuple[PersonDraft, ...]:
         """Whom it means; none where it is the user."""
         return () if self.who is None else (self.who, *self.others)
 
@@ -73,7 +73,7 @@ def link_spans(
         for at, group in enumerate(groups):
             by_group.setdefault(group, []).append(at)
         whose = {g: _owner_of(g, by_group, owned, groups) for g in by_group}
-        placed: dict[int, Someone | None] = {}
+        placed: dict[int, PersonDraft | None] = {}
         for group in _owners_first(whose):
             spans = [found[at] for at in by_group[group]]
             owner = whose[group]
@@ -227,12 +227,12 @@ def _who(
     text: str,
     spans: Sequence[PersonSpan],
     mentions: Sequence[Mention],
-    owner: Someone | None,
+    owner: PersonDraft | None,
     *,
     through: bool,
     said: bool,
     pointed: bool,
-) -> Someone | None:
+) -> PersonDraft | None:
     """The person whom the spans of one group mean, known or new; None where it can't be said."""
     if through and owner is None:
         return None
@@ -261,7 +261,7 @@ def _who(
 
 def _by_name(
     circle: Circle, text: str, named: Sequence[PersonSpan], role: str, mentions: Sequence[Mention]
-) -> Someone | None:
+) -> PersonDraft | None:
     for span in sorted(named, key=lambda s: s.start - s.end):
         bearers = circle.bearers(text[span.start : span.end])
         if not bearers:
@@ -273,9 +273,9 @@ def _by_name(
         another = namesakes.says_another(text, span.start, span.end)
         fitting = [p for p in bearers if not role or may_be(p, role)]
         if bearers and (another or not fitting):
-            someone = circle.meet(text[span.start : span.end], named=True, role=role, owner=None)
-            someone.namesake = True
-            return someone
+            person = circle.meet(text[span.start : span.end], named=True, role=role, owner=None)
+            person.namesake = True
+            return person
         if fitting:
             same = [p for p in fitting if role and normalise(p.role) == normalise(role)]
             return (same or fitting)[0]
@@ -283,8 +283,8 @@ def _by_name(
 
 
 def _by_role(
-    circle: Circle, role: str, owner: Someone | None, names: Sequence[str]
-) -> Someone | None:
+    circle: Circle, role: str, owner: PersonDraft | None, names: Sequence[str]
+) -> PersonDraft | None:
     """Who holds ``role``: whoever has no name, or where one has but one of them (mum, not friend)
     and no other name is said."""
     known = kinship(role)
@@ -300,11 +300,11 @@ def _met(
     text: str,
     named: Sequence[PersonSpan],
     role: str,
-    owner: Someone | None,
+    owner: PersonDraft | None,
     *,
     said: bool,
     certainty: float,
-) -> Someone | None:
+) -> PersonDraft | None:
     if not named and not role:
         return None
     if named:
@@ -312,12 +312,12 @@ def _met(
         name = text[best.start : best.end]
     else:
         name = called(role)
-    someone = circle.meet(name, named=bool(named), role=called(role) if role else "", owner=owner)
-    someone.certainty = certainty
+    person = circle.meet(name, named=bool(named), role=called(role) if role else "", owner=owner)
+    person.certainty = certainty
     known = kinship(role) if role else None
     if not named and not said and (known is None or known.level == "common"):
-        someone.role = ""  # whose they are is not said
-    return someone
+        person.role = ""  # whose they are is not said
+    return person
 
 
 def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | None) -> list[Spot]:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memories.providers.offline.reading.circle import Someone
-from memories.providers.offline.reading.discourse_reading import Heard
+from memories.providers.offline.reading.circle import PersonDraft
+from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.quoting import Draft
 from memories.types import ForgetRequest
@@ -19,43 +19,43 @@ from understanding.text import normalise
 REPEATED = 2  # user turns within which a second, bare request only repeats the first
 
 
-def forget_asked(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
+def forget_asked(book: DraftBook, spoken: SpokenTurn, sentence: Sentence) -> bool:
     """Carries out what ``sentence`` asks to forget; False where it asks nothing for sure."""
     reading = forget_reading.read(sentence.text + sentence.end_mark)
     if reading.asks < forget_reading.UNSURE:
         return False
-    if forget_reading.takes_back(heard.text[sentence.start :]):
+    if forget_reading.takes_back(spoken.text[sentence.start :]):
         return False
     if not reading.acts:
-        if heard.wanted and book.clock - book.asked_at > REPEATED:
-            book.forget.append(ForgetRequest(asked_in=heard.turn.id, unclear=True))
+        if spoken.wanted and book.clock - book.asked_at > REPEATED:
+            book.forget.append(ForgetRequest(asked_in=spoken.turn.id, unclear=True))
         return False
-    if reading.means == "last" and _named_beside(heard, sentence):
+    if reading.means == "last" and _named_beside(spoken, sentence):
         return True
     before = list(book.drafts)
     repeats = book.clock - book.asked_at <= REPEATED
-    requests, turn_ids = _meant(book, heard, sentence, reading)
+    requests, turn_ids = _meant(book, spoken, sentence, reading)
     if not (requests or turn_ids or repeats or len(book.drafts) < len(before)):
         requests = [ForgetRequest()]  # nothing was found, which is told
-    _ask(book, heard, requests, before, turn_ids)
+    _ask(book, spoken, requests, before, turn_ids)
     return True
 
 
-def _named_beside(heard: Heard, sentence: Sentence) -> bool:
+def _named_beside(spoken: SpokenTurn, sentence: Sentence) -> bool:
     """Whether another sentence of the message names what is to be forgotten."""
     readings = [
         forget_reading.read(one.text + one.end_mark)
-        for one in sentences(heard.text)
+        for one in sentences(spoken.text)
         if one.start != sentence.start
     ]
     return any(one.acts and one.means == "named" and one.topic for one in readings)
 
 
 def _meant(
-    book: DraftBook, heard: Heard, sentence: Sentence, reading: Reading
+    book: DraftBook, spoken: SpokenTurn, sentence: Sentence, reading: Reading
 ) -> tuple[list[ForgetRequest], list[int]]:
     """Drops what is meant from the drafts; what of it was kept before, and in which turns."""
-    called, people = _people(heard, sentence, reading)
+    called, people = _people(spoken, sentence, reading)
     if reading.means == "unclear" and not people:
         return [ForgetRequest(unclear=True)], []
     named = _strangers(reading.clause)
@@ -66,12 +66,12 @@ def _meant(
     keys = forget_reading.topic_keys(topic)
     # Where anything is named, all else stays.
     if reading.means == "everything" and not (people or reading.points or words or keys):
-        return [_forget_everything(book, heard)], []
+        return [_forget_everything(book, spoken)], []
     points = reading.points and not (words or keys)
     if points or (reading.means == "last" and not keys):
-        return [], _forget_last(book, heard, people)
+        return [], _forget_last(book, spoken, people)
     if people and not (words or keys):
-        known = [_forget_person(book, person, heard) for person in people]
+        known = [_forget_person(book, person, spoken) for person in people]
         unknown = [one for word in strangers for one in _forget_matter(book, [], (word,), ())]
         return [*known, *unknown], []
     if people or words or keys or strangers:
@@ -79,21 +79,23 @@ def _meant(
         if reading.scope["last"] >= forget_reading.LAST and book.before_id:
             found = [replace(one, or_turn_ids=(book.before_id,)) for one in found]
         return found, []
-    return [], _forget_last(book, heard, [])
+    return [], _forget_last(book, spoken, [])
 
 
-def _people(heard: Heard, sentence: Sentence, reading: Reading) -> tuple[list[str], list[Someone]]:
+def _people(
+    spoken: SpokenTurn, sentence: Sentence, reading: Reading
+) -> tuple[list[str], list[PersonDraft]]:
     """The words for people in the clauses that ask, and who of them was spoken of before."""
     end = sentence.start + len(sentence.text)
-    spots = [s for s in heard.spots if sentence.start <= s.start and s.end <= end and s.who]
-    named = [s for s in spots if s.text in reading.clause and _is_known(s.who, heard)]
+    spots = [s for s in spoken.spots if sentence.start <= s.start and s.end <= end and s.who]
+    named = [s for s in spots if s.text in reading.clause and _is_known(s.who, spoken)]
     return [s.text for s in named], [*dict.fromkeys(s.who for s in named if s.who)]
 
 
-def _is_known(who: Someone | None, heard: Heard) -> bool:
+def _is_known(who: PersonDraft | None, spoken: SpokenTurn) -> bool:
     """Whether somebody was spoken of before they are asked to be forgotten."""
     return who is not None and (
-        who.contact_id is not None or any(turn < heard.turn.id for turn in who.turns)
+        who.contact_id is not None or any(turn < spoken.turn.id for turn in who.turns)
     )
 
 
@@ -114,7 +116,7 @@ def _without(text: str, words: Sequence[str]) -> str:
 
 def _ask(
     book: DraftBook,
-    heard: Heard,
+    spoken: SpokenTurn,
     requests: list[ForgetRequest],
     before: list[Draft],
     turn_ids: list[int],
@@ -124,16 +126,16 @@ def _ask(
         turn_ids += [draft.turn_id, *draft.extra_turns]
     if turn_ids:
         requests.append(ForgetRequest(turn_ids=tuple(dict.fromkeys(turn_ids))))
-    if heard.wanted:  # else it was carried out with its own batch
-        book.forget += [replace(request, asked_in=heard.turn.id) for request in requests]
+    if spoken.wanted:  # else it was carried out with its own batch
+        book.forget += [replace(request, asked_in=spoken.turn.id) for request in requests]
     for person in book.discourse.circle.people:
-        if heard.turn.id in person.turns:
-            person.turns.remove(heard.turn.id)
+        if spoken.turn.id in person.turns:
+            person.turns.remove(spoken.turn.id)
     book.asked_at = book.clock
 
 
 def _forget_matter(
-    book: DraftBook, people: list[Someone], words: tuple[str, ...], keys: tuple[str, ...]
+    book: DraftBook, people: list[PersonDraft], words: tuple[str, ...], keys: tuple[str, ...]
 ) -> list[ForgetRequest]:
     """What was said of one matter, of these people if any are named."""
     for draft in book.about(people):
@@ -149,28 +151,28 @@ def _forget_matter(
     return [ForgetRequest(words=(*(person.name for person in people), *words), keys=keys)]
 
 
-def _forget_everything(book: DraftBook, heard: Heard) -> ForgetRequest:
+def _forget_everything(book: DraftBook, spoken: SpokenTurn) -> ForgetRequest:
     """All that was said so far, of anybody."""
     for draft in list(book.drafts):
         book.wipe(draft)
     for person in book.discourse.circle.people:
-        person.turns = [turn for turn in person.turns if turn > heard.turn.id]
+        person.turns = [turn for turn in person.turns if turn > spoken.turn.id]
     return ForgetRequest(everything=True)
 
 
-def _forget_person(book: DraftBook, person: Someone, heard: Heard) -> ForgetRequest:
+def _forget_person(book: DraftBook, person: PersonDraft, spoken: SpokenTurn) -> ForgetRequest:
     """Everything about a person; they are met again only if spoken of again."""
     names = [name.lower() for name in person.known_as() if len(name) > 1]
     for draft in list(book.drafts):
         text = draft.text().lower()
         if person in draft.people() or any(name in text for name in names):
             book.wipe(draft)
-    person.turns = [turn for turn in person.turns if turn > heard.turn.id]
+    person.turns = [turn for turn in person.turns if turn > spoken.turn.id]
     words = () if person.contact_id else tuple(person.known_as())
     return ForgetRequest(person.contact_id, words)
 
 
-def _forget_last(book: DraftBook, heard: Heard, people: list[Someone]) -> list[int]:
+def _forget_last(book: DraftBook, spoken: SpokenTurn, people: list[PersonDraft]) -> list[int]:
     """Drops the latest statement: of this turn, else of the one before it, whose id comes back."""
     if not people and book.clock - book.asked_at <= REPEATED:
         return []
@@ -178,8 +180,8 @@ def _forget_last(book: DraftBook, heard: Heard, people: list[Someone]) -> list[i
     drafts = book.about(people)
     if people and drafts:
         turns = {draft.turn_id for draft in drafts}
-    elif any(draft.turn_id == heard.turn.id for draft in drafts):
-        turns = {heard.turn.id}
+    elif any(draft.turn_id == spoken.turn.id for draft in drafts):
+        turns = {spoken.turn.id}
     else:
         turns = {book.before_id}
         earlier = [book.before_id] if book.before_id else []

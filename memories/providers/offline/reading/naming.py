@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from memories.providers.offline.reading.circle import Circle, Someone
+from memories.providers.offline.reading.circle import Circle, PersonDraft
 from memories.providers.offline.reading.entity_linking import Spot
 from understanding.lexicon.rules import patterns
 from understanding.text import simplified
@@ -105,7 +105,7 @@ def answer_name(
     return True
 
 
-def _both_told(one: Someone, other: Someone) -> bool:
+def _both_told(one: PersonDraft, other: PersonDraft) -> bool:
     """Whether both were known by names and ties of their own before."""
     return one.contact_id is not None and other.contact_id is not None
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memories.providers.offline.heads.judge import Judgement
-from memories.providers.offline.reading.circle import Someone
+from memories.providers.offline.reading.circle import PersonDraft
 from memories.providers.offline.reading.clause_facts import CERTAIN, facts_of
-from memories.providers.offline.reading.discourse_reading import Heard
+from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.entity_linking import Spot
 from memories.providers.offline.reading.facts import Value
 from memories.providers.offline.reading.speech import wishes
@@ -43,16 +43,16 @@ class Before:
 
 @dataclass(eq=False, slots=True)
 class Draft:
-    """A quote under construction: ``sentence`` of the turn ``heard``, with the places in it that
+    """A quote under construction: ``sentence`` of the turn ``spoken``, with the places in it that
     mean somebody. ``subject`` is whom it begins with, None where that is the user or nobody;
     ``explicit`` where it says so itself."""
 
-    heard: Heard
+    spoken: SpokenTurn
     sentence: Sentence
     spots: list[Spot]
-    subject: Someone | None
+    subject: PersonDraft | None
     explicit: bool
-    values: list[tuple[Value, Someone | None]] = field(default_factory=list)
+    values: list[tuple[Value, PersonDraft | None]] = field(default_factory=list)
     judgement: Judgement | None = None
     extra_turns: list[int] = field(default_factory=list)
     before: Before | None = None
@@ -68,13 +68,13 @@ class Draft:
 
     @property
     def turn_id(self) -> int:
-        return self.heard.turn.id
+        return self.spoken.turn.id
 
     def text(self) -> str:
         """The user's words."""
         return self.sentence.text
 
-    def people(self) -> list[Someone]:
+    def people(self) -> list[PersonDraft]:
         """Everybody it is about, its subject first."""
         found = [self.subject] if self.subject is not None else []
         for spot in (*self.spots, *(self.before.spots if self.before else ())):
@@ -85,10 +85,10 @@ class Draft:
         """The least confidence that a word for somebody means whom it is taken to mean."""
         told = [spot.confidence for spot in self.spots if spot.how in ("pronoun", "several")]
         if self.subject is not None and not self.explicit:
-            told.append(self.goes_on or self.heard.dropped_confidence)
+            told.append(self.goes_on or self.spoken.dropped_confidence)
         return min(told, default=1.0)
 
-    def sure_of(self, one: Someone) -> float:
+    def sure_of(self, one: PersonDraft) -> float:
         """How sure it is that somebody is meant: as sure as the surest word for them."""
         spots = (*self.spots, *(self.before.spots if self.before else ()))
         told = [
@@ -97,7 +97,7 @@ class Draft:
             if one in spot.people
         ]
         if one is self.subject and not self.explicit:
-            told.append(self.goes_on or self.heard.dropped_confidence)
+            told.append(self.goes_on or self.spoken.dropped_confidence)
         return max(told, default=1.0)
 
     def words(self) -> str:
@@ -109,7 +109,7 @@ class Draft:
 
     def _added(self) -> list[int]:
         start, end = self.sentence.start, self.sentence.start + len(self.sentence.text)
-        return [at - start for at in self.heard.added if start <= at < end]
+        return [at - start for at in self.spoken.added if start <= at < end]
 
     def is_fragment(self) -> bool:
         """Whether it is too short to stand without what was said before it."""
@@ -119,7 +119,7 @@ class Draft:
 
     def content(self) -> tuple[str, list[tuple[int, int]]]:
         """The quote with what it leaves open in brackets, and where these stand in it."""
-        said_at = self.heard.turn.said_at
+        said_at = self.spoken.turn.said_at
         whom = self.subject
         dropped = whom is not None and not self.explicit and self.sure() >= CERTAIN
         read = self.sentence.text + self.sentence.end_mark
@@ -135,12 +135,12 @@ class Draft:
         return _with_notes(text, [(0, question + dash), *notes])
 
 
-def drafts_of(heard: Heard) -> list[Draft]:
+def drafts_of(spoken: SpokenTurn) -> list[Draft]:
     """The sentences of a turn of the user's, in order. A Chinese one that speaks of nobody goes on
     about whom the one before it is about."""
     drafts: list[Draft] = []
-    for sentence in sentences(heard.text):
-        draft = _draft(heard, sentence)
+    for sentence in sentences(spoken.text):
+        draft = _draft(spoken, sentence)
         goes_on = drafts and not draft.spots and draft.subject is None and HAN.search(draft.text())
         if goes_on and (subject := drafts[-1].subject) is not None:
             draft.subject, draft.goes_on = subject, min(GOES_ON, drafts[-1].sure())
@@ -148,35 +148,35 @@ def drafts_of(heard: Heard) -> list[Draft]:
     return drafts
 
 
-def _draft(heard: Heard, sentence: Sentence) -> Draft:
-    spots = _within(heard.spots, sentence)
-    subject: Someone | None = None
+def _draft(spoken: SpokenTurn, sentence: Sentence) -> Draft:
+    spots = _within(spoken.spots, sentence)
+    subject: PersonDraft | None = None
     explicit = False
-    values: list[tuple[Value, Someone | None]] = []
+    values: list[tuple[Value, PersonDraft | None]] = []
     for number, part in enumerate(_parts(sentence)):
-        here = _within(heard.spots, part)
+        here = _within(spoken.spots, part)
         who, says = subject_of(part.text, here)
         if number == 0:
             explicit = says
-            subject = who if says else heard.dropped if sentence.start == 0 else None
+            subject = who if says else spoken.dropped if sentence.start == 0 else None
         if says and not RE.reports.search(sentence.text[: part.start - sentence.start]):
             values += [(value, who) for value in facts_of(part.text, here, who)]
-    wish = subject is None and not heard.in_chat and wishes(sentence.text)
-    return Draft(heard, sentence, spots, subject, explicit, values, wish=wish)
+    wish = subject is None and not spoken.in_chat and wishes(sentence.text)
+    return Draft(spoken, sentence, spots, subject, explicit, values, wish=wish)
 
 
 def joined(first: Draft, second: Draft) -> Draft | None:
     """A sentence with the one right before it, which it can't stand without; None where they are
     apart, or would be too long together."""
-    heard = first.heard
+    spoken = first.spoken
     start = first.sentence.start
     end = second.sentence.start + len(second.sentence.text)
-    between = heard.text[start + len(first.sentence.text) : second.sentence.start]
+    between = spoken.text[start + len(first.sentence.text) : second.sentence.start]
     apart = between.strip() != first.sentence.end_mark
-    if heard is not second.heard or apart or end - start > LONGEST:
+    if spoken is not second.spoken or apart or end - start > LONGEST:
         return None
-    whole = Sentence(heard.text[start:end], start, second.sentence.end_mark)
-    return replace(first, sentence=whole, spots=_within(heard.spots, whole))
+    whole = Sentence(spoken.text[start:end], start, second.sentence.end_mark)
+    return replace(first, sentence=whole, spots=_within(spoken.spots, whole))
 
 
 def _within(spots: Sequence[Spot], part: Sentence) -> list[Spot]:
@@ -187,7 +187,7 @@ def _within(spots: Sequence[Spot], part: Sentence) -> list[Spot]:
 
 
 def _notes(
-    text: str, spots: Sequence[Spot], said_at: datetime, dropped: Someone | None = None
+    text: str, spots: Sequence[Spot], said_at: datetime, dropped: PersonDraft | None = None
 ) -> list[tuple[int, str]]:
     """What to put where: whom a pronoun, or nobody's being named, means for certain, each once,
     unless the words name them, and which day or month a relative date is."""

@@ -4,23 +4,20 @@ Turns are understood first (who is meant where) and cut into sentences. A classi
 each does: what is no statement of a life for sure is left out, all else is quoted.
 """
 
-from memories.providers.embeddings import LocalEmbedder
 from memories.providers.offline.heads.judge import judge
 from memories.providers.offline.reading.choices import ELSEWHERE, KEEP, OTHER, UNTRUE
-from memories.providers.offline.reading.discourse_reading import Heard, understand
+from memories.providers.offline.reading.discourse_reading import SpokenTurn, understand
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.forget_in_batch import forget_asked
-from memories.providers.offline.reading.putting_right import put_right
 from memories.providers.offline.reading.quoting import Before, Draft, drafts_of, joined
 from memories.providers.offline.reading.results import extraction_of
 from memories.providers.offline.reading.self_statements import with_self_statements
 from memories.providers.offline.reading.speech import addresses, injects, last_question, makes
+from memories.providers.offline.reading.spoken_corrections import apply_correction
 from memories.types import Extraction, ExtractionRequest
 from understanding.sentences import sentences
 from understanding.statements.secrets import holds_phone, holds_secret
 from understanding.statements.small_talk import greets
-
-_EMBEDDER = LocalEmbedder()
 
 
 def extract(request: ExtractionRequest) -> Extraction:
@@ -36,25 +33,25 @@ def read(request: ExtractionRequest) -> DraftBook:
     """What is quoted of a batch."""
     discourse = understand(request)
     book = DraftBook(discourse)
-    asked: Heard | None = None
-    for heard in discourse.turns:
-        if heard.by_user:
+    asked: SpokenTurn | None = None
+    for spoken in discourse.turns:
+        if spoken.by_user:
             book.clock += 1
-            _read_turn(book, heard, asked)
-            book.before_id = heard.turn.id
+            _read_turn(book, spoken, asked)
+            book.before_id = spoken.turn.id
             asked = None
         else:
-            asked = heard
+            asked = spoken
     _keep(book)
     return book
 
 
-def _read_turn(book: DraftBook, heard: Heard, asked: Heard | None) -> None:
+def _read_turn(book: DraftBook, spoken: SpokenTurn, asked: SpokenTurn | None) -> None:
     """Carries out what a turn asks for, and drafts what it states."""
-    drafts = drafts_of(heard)
+    drafts = drafts_of(spoken)
     if asked is not None and drafts and drafts[0].sentence.start == 0 and drafts[0].is_fragment():
-        drafts[0].before = _question(asked, heard.text)
-    for sentence, draft in zip(sentences(heard.text), drafts, strict=True):
+        drafts[0].before = _question(asked, spoken.text)
+    for sentence, draft in zip(sentences(spoken.text), drafts, strict=True):
         if draft.wish:
             book.drafts.append(draft)
             continue
@@ -62,14 +59,14 @@ def _read_turn(book: DraftBook, heard: Heard, asked: Heard | None) -> None:
             return
         if injects(sentence.text):
             continue
-        if not heard.in_chat and forget_asked(book, heard, sentence):
+        if not spoken.in_chat and forget_asked(book, spoken, sentence):
             continue
-        if put_right(book, heard, draft):
+        if apply_correction(book, spoken, draft):
             continue
         book.drafts.append(draft)
 
 
-def _question(asked: Heard, answer: str) -> Before | None:
+def _question(asked: SpokenTurn, answer: str) -> Before | None:
     """The last question of the assistant's turn, with whom it means; None where it asks neither
     about somebody nor about the user, or the answer says no more than yes to the latter."""
     question = last_question(asked.text)
@@ -87,12 +84,10 @@ def _keep(book: DraftBook) -> None:
     """Leaves out what tells nothing of a life for sure, and what is private; what can't stand
     alone is quoted with the sentence before it."""
     book.drafts = [d for d in book.drafts if any(map(str.isalnum, d.text()))]
-    wanted = [d for d in book.drafts if d.heard.wanted or d.extra_turns]
+    wanted = [d for d in book.drafts if d.spoken.wanted or d.extra_turns]
     texts = [d.text() + d.sentence.end_mark for d in wanted]
-    each = [*dict.fromkeys(texts)]  # what is pasted says the same again and again
-    vectors = dict(zip(each, _EMBEDDER.embed_passages(each) if each else [], strict=True))
-    for draft, found in zip(wanted, judge(texts, [vectors[t] for t in texts]), strict=True):
-        draft.judgement = found
+    for draft, judgement in zip(wanted, judge(texts), strict=True):
+        draft.judgement = judgement
     units: list[tuple[Draft, bool]] = []
     for draft in wanted:
         tells = _tells(draft)

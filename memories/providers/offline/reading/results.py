@@ -13,7 +13,7 @@ from memories.providers.offline.reading.choices import (
     ROLE,
     UNTRUE,
 )
-from memories.providers.offline.reading.circle import Someone, in_order
+from memories.providers.offline.reading.circle import PersonDraft, in_order
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.quoting import Draft
 from memories.types import (
@@ -29,8 +29,6 @@ from understanding.dates import find_dates
 from understanding.dates.date_words import DateHit
 from understanding.text import is_chinese
 
-MAX_NAMES = 5
-
 
 def extraction_of(book: DraftBook, request: ExtractionRequest) -> Extraction:
     """What the drafts amount to, and who was met."""
@@ -41,12 +39,12 @@ def extraction_of(book: DraftBook, request: ExtractionRequest) -> Extraction:
         memories=tuple(_memory(draft, contacts) for draft in book.drafts),
         relations=tuple(_relations(contacts)),
         retracted_turn_ids=tuple(book.retracted),
-        user_names=tuple(book.discourse.user_names[:MAX_NAMES]),
+        user_names=tuple(book.discourse.user_names),
         forget=tuple(dict.fromkeys(book.forget)),
     )
 
 
-def _contacts(book: DraftBook, wanted: set[int]) -> list[Someone]:
+def _contacts(book: DraftBook, wanted: set[int]) -> list[PersonDraft]:
     """Whom the batch speaks of as people of the user's life, and whose relatives they are."""
     _forget_unsaid_roles(book)
     told = {one.ref for draft in book.drafts for one in draft.people()}
@@ -79,7 +77,7 @@ def _imagines(draft: Draft) -> bool:
     return draft.judged.act["fiction"] + draft.judged.act["suppose"] >= IMAGINED
 
 
-def is_contact(one: Someone, told: bool) -> bool:
+def is_contact(one: PersonDraft, told: bool) -> bool:
     """Whether somebody is a person of the user's life: a contact, somebody whose name is sure,
     was used twice or stands beside what they are to somebody, or a relative or other role of the
     user's own of whom something is told."""
@@ -93,8 +91,8 @@ def is_contact(one: Someone, told: bool) -> bool:
     return told and one.owner is None and bool(one.role) and one.certainty >= ROLE
 
 
-def _memory(draft: Draft, contacts: Sequence[Someone]) -> ExtractedMemory:
-    said_at = draft.heard.turn.said_at
+def _memory(draft: Draft, contacts: Sequence[PersonDraft]) -> ExtractedMemory:
+    said_at = draft.spoken.turn.said_at
     content, brackets = draft.content()
     words = draft.words()
     hits = [hit for hit in find_dates(words, said_at, is_chinese(words)) if hit.at]
@@ -117,7 +115,7 @@ def _memory(draft: Draft, contacts: Sequence[Someone]) -> ExtractedMemory:
     )
 
 
-def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
+def _subtype(draft: Draft, people: Sequence[PersonDraft]) -> Subtype:
     """The user's own where they are its subject, or it is about them beside somebody. Of nobody
     who is a contact it is as of whom it speaks, so that it is linked once they are one."""
     own = draft.subject is None and (draft.explicit or draft.judged.about_user >= OWN)
@@ -127,7 +125,7 @@ def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
     return next((one for one in about if one is draft.subject), about[0]).subtype
 
 
-def _facts(draft: Draft, contacts: Sequence[Someone]) -> Iterator[Fact]:
+def _facts(draft: Draft, contacts: Sequence[PersonDraft]) -> Iterator[Fact]:
     if draft.wish:
         yield Fact("answer_wish", draft.text())
     for value, subject in dict.fromkeys(draft.values) if is_believed(draft) else ():
@@ -154,7 +152,7 @@ def _expiry(kind: MemoryType, hits: Sequence[DateHit]) -> datetime | None:
     return max(ends) if kind is MemoryType.PLAN and ends else None
 
 
-def _relations(contacts: Sequence[Someone]) -> Iterator[ExtractedRelation]:
+def _relations(contacts: Sequence[PersonDraft]) -> Iterator[ExtractedRelation]:
     for one in contacts:
         if one.owner is not None and one.owner in contacts and one.role:
             yield ExtractedRelation(one.ref, one.role, one.owner.ref, tuple(one.turns))

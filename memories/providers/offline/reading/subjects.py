@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from memories.providers.offline.reading.circle import Someone
+from memories.providers.offline.reading.circle import PersonDraft
 from memories.providers.offline.reading.entity_linking import Spot
 from understanding import segmentation
 from understanding.lexicon.rules import patterns, sets
@@ -16,7 +16,7 @@ _WORDS = sets(__file__, "words")
 LONGEST_LEAD = 40  # characters before an English subject
 
 
-def subject_of(text: str, spots: Sequence[Spot]) -> tuple[Someone | None, bool]:
+def subject_of(text: str, spots: Sequence[Spot]) -> tuple[PersonDraft | None, bool]:
     """Whom the words are about, and whether they say so: the first place that no verb or
     preposition stands before, and that does not only say whose the next one is."""
     for spot in spots:

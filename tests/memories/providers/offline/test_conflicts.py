@@ -37,10 +37,13 @@ def resolve(
 ) -> Resolution:
     case = ConflictCase(
         "key",
-        content,
-        kind,
-        MARCH + timedelta(days=30),
-        tuple(StoredFact(*f) for f in facts),
+        StoredMemory(
+            uuid4(),
+            content,
+            kind,
+            MARCH + timedelta(days=30),
+            facts=tuple(StoredFact(*f) for f in facts),
+        ),
         known,
     )
     found = OfflineProvider().resolve([case]).value["key"]
@@ -98,9 +101,8 @@ def test_an_older_statement_does_not_supersede_a_newer_one():
 
 def test_who_is_linked_to_others_is_another_matter():
     old = replace(stored("Kim lives in Oslo"), people=frozenset({YUE}))
-    case = ConflictCase(
-        "key", "Kim moved to Bergen", old.type, old.said_at, (), (old,), frozenset({BO})
-    )
+    new = replace(old, id=uuid4(), content="Kim moved to Bergen", facts=(), people=frozenset({BO}))
+    case = ConflictCase("key", new, (old,))
     assert OfflineProvider().resolve([case]).value["key"] == []
 
 
@@ -123,5 +125,6 @@ def test_what_somebody_left_ends_there():
 
 def test_the_same_words_about_another_are_another_matter():
     old = replace(stored("她升职了"), people=frozenset({YUE}))
-    case = ConflictCase("key", "她升职了", old.type, old.said_at, (), (old,), frozenset({BO}))
+    new = replace(old, id=uuid4(), content="她升职了", facts=(), people=frozenset({BO}))
+    case = ConflictCase("key", new, (old,))
     assert OfflineProvider().resolve([case]).value["key"] == []

@@ -44,10 +44,13 @@ class TestResolution:
     def case(self, key: str, *existing: StoredMemory) -> ConflictCase:
         return ConflictCase(
             key,
-            f"{key}: Ines works at Fado Books",
-            MemoryType.PROFESSIONAL,
-            SAID_AT,
-            (StoredFact("company", "Fado Books", MEI.id),),
+            StoredMemory(
+                uuid4(),
+                f"{key}: Ines works at Fado Books",
+                MemoryType.PROFESSIONAL,
+                SAID_AT,
+                facts=(StoredFact("company", "Fado Books", MEI.id),),
+            ),
             existing,
         )
 

@@ -27,7 +27,7 @@ MOST_UNDECIDED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MessagesAbout:
     """``sure`` are the messages that tell of them, ``unsure`` those that may mean somebody
     else, the latest first; both are ids. ``alike`` are other contacts that may be the same
     people under another name."""
@@ -37,7 +37,7 @@ class Told:
     alike: tuple[UUID, ...]
 
 
-def told_of(end_user: EndUser, contacts: Collection[Contact]) -> Told:
+def messages_about(end_user: EndUser, contacts: Collection[Contact]) -> MessagesAbout:
     """What tells of ``contacts``, with those that were merged into them: messages that name
     them, and those right after these that mean them by a pronoun or a role. A name that
     others bear as well says nothing for sure."""
@@ -58,7 +58,7 @@ def told_of(end_user: EndUser, contacts: Collection[Contact]) -> Told:
             guess = max(mention.confidence for mention in mentions) < SURE
             (doubtful if guess or not who <= {*gone} else named).add(pk)
     unsure = sorted(doubtful - named, reverse=True)[:MOST_UNDECIDED]
-    return Told(frozenset(named), tuple(unsure), _alike(end_user, contacts))
+    return MessagesAbout(frozenset(named), tuple(unsure), _alike(end_user, contacts))
 
 
 def _by(rows: MessageQuerySet, names: Collection[str]) -> Iterable[int]:
@@ -100,7 +100,7 @@ def _meanings(
     related, _cards = relations.of_hits(found)
     said = []
     for row, text, held in zip(rows, texts, keys, strict=True):
-        fitting = [entry for key in held for entry in entries.get(key, ())]
+        fitting = [entry for key in sorted(held) for entry in entries.get(key, ())]
         said.append(
             Utterance(
                 CONTACT if row.speaker else row.role, text, tuple(find_mentions(text, fitting))

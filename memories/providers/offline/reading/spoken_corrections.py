@@ -1,6 +1,6 @@
 """Corrections and retractions: what they do to what was said before."""
 
-from memories.providers.offline.reading.discourse_reading import Heard
+from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.quoting import Before, Draft
 from memories.providers.offline.reading.speech import confesses_joke
@@ -13,12 +13,12 @@ _CONTRASTS = rows(__file__, "contrasts")
 LONGEST_VALUE = 24
 
 
-def put_right(book: DraftBook, heard: Heard, draft: Draft) -> bool:
+def apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool:
     """Takes back what the user says was a joke, and shows a correction behind the sentence that it
     puts right, which it takes the place of; True where the sentence did nothing else."""
     text = draft.text()
     if confesses_joke(text):
-        _take_back_last(book, heard)
+        _take_back_last(book, spoken)
         return True
     old = corrected(text)
     if not old:
@@ -26,10 +26,10 @@ def put_right(book: DraftBook, heard: Heard, draft: Draft) -> bool:
     for wrong in reversed(book.drafts):
         if old in wrong.text():
             draft.before = Before(
-                wrong.text() + wrong.sentence.end_mark, wrong.spots, wrong.heard.turn.said_at
+                wrong.text() + wrong.sentence.end_mark, wrong.spots, wrong.spoken.turn.said_at
             )
             draft.extra_turns.append(wrong.turn_id)
-            if wrong.heard.wanted:
+            if wrong.spoken.wanted:
                 book.drafts.remove(wrong)
             break
     return False
@@ -50,9 +50,9 @@ def corrected(text: str) -> str:
     return ""
 
 
-def _take_back_last(book: DraftBook, heard: Heard) -> None:
+def _take_back_last(book: DraftBook, spoken: SpokenTurn) -> None:
     """What the user said in their last turn before, else in this one, was no statement."""
-    told = [d for d in book.drafts if d.turn_id != heard.turn.id] or book.drafts
+    told = [d for d in book.drafts if d.turn_id != spoken.turn.id] or book.drafts
     if told:
         last = told[-1].turn_id
         for draft in [d for d in book.drafts if d.turn_id == last]:

@@ -16,7 +16,7 @@ from understanding import names
 ACTOR = "extractor"
 
 
-def put_right(
+def correct_contacts(
     end_user: EndUser, extraction: Extraction, contacts: Mapping[str, Contact], denied: Denials
 ) -> None:
     """Each as a change of its own, which can be undone. ``contacts`` are those of the extraction's
