@@ -60,18 +60,21 @@ def page(
     """``{"count", "next", "results"}``: ``rows`` by ``newest_by`` (newest first), then ``tie``; those
     of end users of all cells that answer, where no cell was entered."""
     count, order = sum(of_cells(rows, lambda part: [part.count()])), (f"-{newest_by}", tie)
-    if cursor := query.get("cursor"):
+    shown, following = slice_of(rows, order, query.get("cursor", ""), query["limit"])
+    address = _address(request, following) if following else None
+    return Response({"count": count, "next": address, "results": show(shown)})
+
+
+def slice_of(
+    rows: QuerySet, order: Sequence[str], cursor: str, limit: int
+) -> tuple[list[Any], str]:
+    """The first rows behind a cursor ("" for the first of all) in an order of columns that together
+    are unique, and the cursor of those behind them, "" where there are none. Raises the
+    ValidationError of REST framework."""
+    if cursor:
         rows = rows.filter(behind(order, _place(rows, order, cursor)))
-    limit = query["limit"]
-    shown_rows = first_of_cells(rows.order_by(*order), order, limit + 1)
-    more, shown_rows = len(shown_rows) > limit, shown_rows[:limit]
-    following = _address(request, cursor_of(shown_rows[-1], order)) if more else None
-    return Response({"count": count, "next": following, "results": show(shown_rows)})
-
-
-def many(serializer: type[serializers.Serializer]) -> Callable[[Sequence[Any]], list[Any]]:
-    """Shows the rows of a page by a serializer."""
-    return lambda rows: list(serializer(rows, many=True).data)
+    first = first_of_cells(rows.order_by(*order), order, limit + 1)
+    return first[:limit], cursor_of(first[limit - 1], order) if len(first) > limit else ""
 
 
 def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:

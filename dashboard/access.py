@@ -129,14 +129,14 @@ def _decided(
 
 
 def _away(request: HttpRequest) -> HttpResponseBase:
-    """To a page of a cell that answers."""
+    """Redirects to the first page, since the database of this one does not answer."""
     feedback.refused(request, _("The database that holds this does not answer. Try again soon."))
     return redirect("dashboard:home")
 
 
 def _sign_in(request: HttpRequest) -> HttpResponseBase:
-    """To the form, and from there to the page: of an action, which a GET can't repeat, the page
-    that it was done on."""
+    """Redirects to the sign-in form, which leads on to the page: after an action, which a GET can't
+    repeat, to the page that it was sent from."""
     if request.method in ("GET", "HEAD"):
         return redirect_to_login(request.get_full_path())
     messages.error(request, _("You were signed out before this was done. Please do it again."))
@@ -144,16 +144,16 @@ def _sign_in(request: HttpRequest) -> HttpResponseBase:
 
 
 def _days_of(rows: dict[str, Any]) -> AbstractContextManager[None]:
-    """What an address shows of an end user stands in that user's days, all else in the server's."""
+    """Sets the time zone: that of the end user of the address, else the server's."""
     row = next(iter(rows[name] for name in ("end_user", "person", "memory") if name in rows), None)
     end_user = row if isinstance(row, EndUser) else getattr(row, "end_user", None)
     return timezone.override(end_user.zone if end_user else None)
 
 
 def _fetched(request: HttpRequest, named: dict[str, Any]) -> dict[str, Any]:
-    """The rows that an address names, instead of their ids: ``person`` for ``contact``,
-    ``memory``, and ``end_user`` where it names neither, since they know whose they are.
-    Http404 when there is none that this operator may see."""
+    """The arguments of a view, with rows instead of the ids in the address: ``person`` for
+    ``contact``, ``memory``, and ``end_user`` where it names neither. Http404 where there is none
+    that this operator may see."""
     if "user" not in named:
         return named
     end_user = get_object_or_404(end_users_of(request), pk=named.pop("user"))

@@ -38,6 +38,6 @@ def bars(
     drawn = []
     for place, (title, value) in enumerate(points):
         height = max(HEIGHT * value / most, LEAST) if most and value else 0.0
-        left, top = round(place * step, 2), round(HEIGHT - height, 2)
-        drawn.append(Bar(left, top, round(step - GAP, 2), round(height, 2), title))
+        x, y, width = round(place * step, 2), round(HEIGHT - height, 2), round(step - GAP, 2)
+        drawn.append(Bar(x, y, width, round(height, 2), title))
     return Chart(WIDTH, HEIGHT, tuple(drawn), summary, form.format(most) if most else "", ends)

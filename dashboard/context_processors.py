@@ -17,8 +17,8 @@ THEME = "theme"  # the cookie
 
 @all_users()
 def chrome(request: HttpRequest) -> dict[str, Any]:
-    """The end user in hand (of the address, else the one looked at
-    last, else the one who spoke last), rights, theme."""
+    """The current end user (of the address, else the one looked at last, else the one who spoke
+    last), rights, theme and cells."""
     user = getattr(request, "user", None)
     match = request.resolver_match
     if user is None or not user.is_authenticated:

@@ -1,7 +1,7 @@
-"""What a form saw of the rows that it decides on, and what became of these meanwhile.
+"""Optimistic locking of forms: signed tokens of the rows that a form showed.
 
-A form carries a signed token of each row. ``access`` compares the tokens with the rows as they are
-now, locked, before the view runs, so that a decision overwrites nothing that nobody was shown.
+``access`` compares them with the rows as they are now, locked, before the view runs, so that an
+action overwrites nothing that its form did not show.
 """
 
 import hashlib
@@ -63,8 +63,8 @@ class Changed:
 
 
 def token(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> str:
-    """The state of a row of the model ``label``; of one that may not be there yet, what finds it
-    is in ``where``. A part of a JSON column is named ``column.key``."""
+    """A token of a row of the model ``label``; ``where`` finds one that may not be there yet. A part
+    of a JSON column is named ``column.key``."""
     content = {
         "model": label,
         "where": {name: str(value) for name, value in (where or {"pk": row.pk}).items()},
@@ -74,7 +74,7 @@ def token(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> st
 
 
 def token_of_all(end_user: EndUser, label: str, columns: Iterable[str], **where: Any) -> str:
-    """The state of all rows of an end user that ``where`` finds, those to come included."""
+    """A token of all rows of an end user that ``where`` finds; a new one changes it too."""
     conditions = {
         name: value if isinstance(value, bool) else str(value) for name, value in where.items()
     }
@@ -84,7 +84,7 @@ def token_of_all(end_user: EndUser, label: str, columns: Iterable[str], **where:
 
 
 def carried(request: HttpRequest) -> bool:
-    """Whether the form of this request says what it saw of anything."""
+    """Whether the form of this request carries a token."""
     sent = request.POST
     return any(map(_read, [*sent.getlist(SAW)[:MOST], *sent.getlist(SAW_CHOICE)[:MOST]]))
 

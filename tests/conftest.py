@@ -14,6 +14,7 @@ os.environ["MIO_CONTEXT_DEADLINE_MS"] = "0"
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test.client import ClientHandler
 from hypothesis import settings as hypothesis
 
@@ -96,6 +97,15 @@ def django_db_modify_db_settings(
     emptying.delete_instead_of_flushing()
     with django_db_blocker.unblock():
         settings.DATABASES["default"]["TEST"]["TEMPLATE"] = template.ready()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """Commits of tests don't wait for the disk: a power cut may lose a test database."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        name = connection.ops.quote_name(connection.settings_dict["NAME"])
+        cursor.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
+        connection.close()
 
 
 def _share_static_files(self: StaticFiles) -> None:

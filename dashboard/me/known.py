@@ -1,4 +1,4 @@
-"""What the end user sees of what is known, with the words of theirs that it rests on."""
+"""The people, memories and changes that the end user's own page shows, with their sources."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -28,13 +28,13 @@ _OWN = Q(speaker__in=("", USER, "assistant", "consolidator")) | Q(
 
 
 def people(end_user: EndUser, q: str = "") -> ContactQuerySet:
-    """Everybody who is known, whom nobody merged into another."""
+    """The people who are known and not merged into another, found by ``q`` where it is given."""
     rows = Contact.objects.of(end_user).standing()
     return (rows.found_by(end_user, q) if q else rows).light()
 
 
 def memories(end_user: EndUser) -> MemoryQuerySet:
-    """What is and was known, but for what the user had forgotten."""
+    """What is and was known, without what the user had forgotten."""
     rows = Memory.objects.of(end_user).facts().exclude(status=Memory.Status.ARCHIVED)
     return rows.filter(_OWN).defer("tokens", "metadata")
 

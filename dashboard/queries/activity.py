@@ -1,7 +1,6 @@
 """Who did what: changes over many end users, filtered by who, what, to whom and when."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
@@ -29,35 +28,33 @@ GROUPS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A filter: ``by`` is a group or the actor of a change; ``whose`` is in the id that the app
-    gave an end user; ``person`` begins a name. Days are the reader's; "" and None mean any."""
-
-    by: str = ""
-    verb: str = ""
-    whose: str = ""
-    person: str = ""
-    since: date | None = None
-    until: date | None = None
-
-
-def matching(users: QuerySet[EndUser], wanted: Wanted) -> QuerySet[Change]:
-    """The changes of these end users that the filter lets through, without what they changed."""
-    if wanted.whose:
-        users = users.filter(external_id__icontains=wanted.whose)
+def matching(
+    users: QuerySet[EndUser],
+    *,
+    by: str = "",
+    verb: str = "",
+    whose: str = "",
+    person: str = "",
+    since: date | None = None,
+    until: date | None = None,
+) -> QuerySet[Change]:
+    """The changes of these end users that a filter lets through, without what they changed. ``by``
+    is a group or an actor; ``whose`` is in the id that the app gave an end user; ``person`` begins
+    a name. Days are the reader's; "" and None mean any."""
+    if whose:
+        users = users.filter(external_id__icontains=whose)
     rows = Change.objects.filter(end_user__in=users.order_by().values("pk")).defer("rows")
-    if wanted.by:
-        rows = rows.filter(GROUPS.get(wanted.by) or Q(actor=wanted.by))
-    if wanted.verb:
-        rows = rows.filter(verb=wanted.verb)
-    if wanted.person:
-        people = _ids_of(users, wanted.person)
+    if by:
+        rows = rows.filter(GROUPS.get(by) or Q(actor=by))
+    if verb:
+        rows = rows.filter(verb=verb)
+    if person:
+        people = _ids_of(users, person)
         rows = rows.filter(subjects__has_any_keys=people) if people else rows.none()
-    if wanted.since:
-        rows = rows.filter(created_at__gte=_midnight(wanted.since))
-    if wanted.until:
-        rows = rows.filter(created_at__lt=_midnight(wanted.until + timedelta(days=1)))
+    if since:
+        rows = rows.filter(created_at__gte=_midnight(since))
+    if until:
+        rows = rows.filter(created_at__lt=_midnight(until + timedelta(days=1)))
     return rows.select_related("end_user__app")
 
 

@@ -17,8 +17,9 @@ MOST_PEOPLE = 500  # to choose from in the form
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A date in the reader's language, ``key`` the attribute it is of: ``said`` as it is kept; ``month`` and ``on`` the day when it comes next,
-    in so many ``days``, ``elsewhere`` where that is another one (of a lunar day, or 29 February)."""
+    """A date in the reader's language. ``key`` is its attribute, ``said`` the day as it is stored.
+    It comes next ``on`` a day of ``month``, in ``days``; ``elsewhere``: that is not the day stored
+    (a lunar day, or 29 February)."""
 
     id: UUID
     contact: Contact | None

@@ -1,4 +1,4 @@
-"""What is near to a message and was not injected: memories and people, each with its reason."""
+"""Memories and people that are relevant to a message and were not injected, each with its reason."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

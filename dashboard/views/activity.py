@@ -19,7 +19,6 @@ from accounts.models import Change, EndUser
 from dashboard import access, cell_picker, pager, words
 from dashboard.queries import activity as queries
 from dashboard.queries import changes
-from dashboard.queries.activity import Wanted
 
 DAYS = 90  # shown where no day is chosen, so that a long history costs nothing
 MOST_ROWS = 10_000  # of a file
@@ -69,7 +68,7 @@ def _filter(request: HttpRequest) -> Filter:
 
 
 def _rows(request: HttpRequest, form: Filter) -> QuerySet[Change]:
-    return queries.matching(access.end_users_of(request), Wanted(**form.cleaned_data))
+    return queries.matching(access.end_users_of(request), **form.cleaned_data)
 
 
 @access.page

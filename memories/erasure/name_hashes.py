@@ -57,10 +57,12 @@ def named_in(end_user: EndUser, text: str, held: Iterable[str]) -> set[str]:
     return {one for key in keys for one in hashes_ever(end_user, key)} & {*held}
 
 
-def without_forgotten(end_user: EndUser, found: Extraction, turns: Sequence[Turn]) -> Extraction:
+def without_forgotten(
+    end_user: EndUser, found: Extraction, turns: Sequence[Turn], hashes: Mapping[str, datetime]
+) -> Extraction:
     """``found`` without people whom none of the turns that were said or received after their
-    erasure names, and without what it tells of them."""
-    held = forgotten(end_user)
+    erasure names, and without what it tells of them. ``hashes`` as ``forgotten`` returns them."""
+    held = dict(hashes)
     if not held:
         return found
     rows = Message.objects.of(end_user).filter(pk__in=[turn.id for turn in turns])

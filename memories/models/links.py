@@ -352,6 +352,7 @@ class Edge(Tracked):
     found_again = True
 
     Kind = EdgeKind
+
     SHARES_ENTITY = "shares_entity:"
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")

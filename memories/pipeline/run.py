@@ -6,7 +6,7 @@ and a claim that was lost (a worker that was thought dead) writes nothing.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -49,7 +49,7 @@ from memories.providers.errors import (
 )
 from memories.providers.factory import embedder, language_provider
 from memories.search.vectors import space
-from memories.types import Draft, Extraction, ExtractionRequest, ProfilePatch, ProfileRequest
+from memories.types import Draft, ExtractionRequest, ProfilePatch, ProfileRequest
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +103,8 @@ def _extract(batch: Batch) -> None:
         messages=len(request.turns),
     )
     vectors = embedder()
-    extraction = name_hashes.without_forgotten(end_user, extraction, request.turns)
+    hashes = name_hashes.forgotten(end_user)
+    extraction = name_hashes.without_forgotten(end_user, extraction, request.turns, hashes)
     people = candidates.people_ids(end_user, extraction)
     extraction = unwanted.without(end_user, extraction)
     drafts = candidates.drafts_of(end_user, extraction, request, people, vectors)
@@ -116,7 +117,7 @@ def _extract(batch: Batch) -> None:
     )
     with atomic():
         locked = _hold(batch)
-        _check_nothing_was_erased(locked, request, extraction)
+        _check_nothing_was_erased(locked, request, hashes)
         sync_contacts.learn_user_names(locked, extraction.user_names)
         forget_requests.forget_asked(locked, extraction.forget)
         forget_requests.note_unanswered(locked, request, extraction)
@@ -153,13 +154,12 @@ def _extract(batch: Batch) -> None:
 
 
 def _check_nothing_was_erased(
-    locked: EndUser, request: ExtractionRequest, extraction: Extraction
+    locked: EndUser, request: ExtractionRequest, hashes: Mapping[str, datetime]
 ) -> None:
-    """Raises ErasedMeanwhileError where an extraction rests on text that was erased since it was
+    """Raises ErasedMeanwhileError where text of the request, or a person, was erased since it was
     read."""
     same = buffer.says_the_same(locked, (*request.context, *request.turns))
-    left = name_hashes.without_forgotten(locked, extraction, request.turns)
-    if not same or left != extraction:
+    if not same or name_hashes.forgotten(locked) != hashes:
         raise ErasedMeanwhileError
 
 

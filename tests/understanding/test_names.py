@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understanding.names import lookup_keys, name_key
-from understanding.people.role_mentions import find_roles
+from understanding.people.annotation import Reading
 from understanding.roles import kinship
 from understanding.text import normalise, normalise_with_offsets, original_span
 from understanding.types import Person
@@ -178,27 +178,10 @@ def test_a_role_fits_only_what_does_not_contradict_it() -> None:
     ],
 )
 def test_a_role_word_is_own_someone_elses_bare_or_generic(text: str, word: str, whose: str) -> None:
-    found = [(role.text, role.whose) for role in find_roles(text)]
+    found = [(role.text, role.whose) for role in Reading(text).roles]
     assert found == [(word, whose)]
 
 
 def test_someone_elses_role_word_names_its_owner() -> None:
-    owners = [find_roles(text)[0].owner for text in ("他爸爸很凶", "阿琳的爸爸", "their boss")]
+    owners = [Reading(text).roles[0].owner for text in ("他爸爸很凶", "阿琳的爸爸", "their boss")]
     assert owners == ["他", "阿琳", "their"]
-
-
-def test_spans_of_role_words_count_code_points_of_the_text_as_given() -> None:
-    text = "𠮷 ﬁrst: 我媽媽來了"
-    (found,) = find_roles(text)
-    assert text[found.start : found.end] == "媽媽"
-    assert text[found.outer : found.end] == "我媽媽"
-
-
-def test_oaths_and_exclamations_are_no_mothers() -> None:
-    assert find_roles("这什么他妈的天气") == []
-    assert find_roles("妈呀吓我一跳") == []
-
-
-def test_what_mother_says_about_your_father_is_about_the_users_own() -> None:
-    words = find_roles("我妈说：「你爸又去钓鱼了」")
-    assert [(word.text, word.whose) for word in words] == [("妈", "own"), ("爸", "own")]

@@ -10,7 +10,7 @@ from understanding.names import name_key
 from understanding.roles import roles_of
 from understanding.types import Person
 
-Kind = Literal["person", "someone", "pet", "group"]
+Kind = Literal["person", "someone"]
 
 lex = patterns(__file__)
 
@@ -88,11 +88,11 @@ class Focus:
             self._referents[person.id] = known
         return known
 
-    def other(self, kind: Kind, word: str, gender: str, owner: Hashable) -> Referent:
+    def other(self, word: str, gender: str, owner: Hashable) -> Referent:
         """The referent of one who is no contact; the same word means the same one."""
-        key = (kind, word.lower(), owner)
+        key = (word.lower(), owner)
         if key not in self._referents:
-            self._referents[key] = Referent(key, kind, None, gender)
+            self._referents[key] = Referent(key, "someone", None, gender)
         return self._referents[key]
 
     def touch(self, one: Referent, clause: int, *, pointed: bool = False) -> None:

@@ -1,7 +1,7 @@
 """Pronouns, dropped subjects and role words of a message -> the contacts they mean.
 
-The conversation is read once, turn by turn, each from left to right: names and strangers
-come into focus, and a model says of each pointing word how likely it means whom of them. When
+The conversation is read once, turn by turn, each from left to right: people who are named come
+into focus, and a model says of each pointing word how likely it means whom of them. When
 that is nobody, or someone who is no contact, it means no contact.
 """
 
@@ -12,12 +12,11 @@ from uuid import UUID
 from accounts.reasons import Reason
 from understanding.coreference import antecedent_evidence as evidence
 from understanding.coreference import antecedents, role_features
-from understanding.coreference import strangers as others
 from understanding.coreference.anaphors import Anaphor, find_anaphors
 from understanding.coreference.antecedent_evidence import Features, Scene, agrees
 from understanding.coreference.antecedents import Antecedents, Choice
 from understanding.coreference.discourse import Focus, Referent, Relation
-from understanding.coreference.strangers import Other
+from understanding.coreference.relatives import Relative, lex, relatives_of
 from understanding.coreference.utterance import Turn, beside, inside, read_turn
 from understanding.types import Mention, Person, Utterance
 
@@ -32,7 +31,7 @@ _MOST_CANDIDATES = 12
 # Of a relative who is known to be one, where their owner is named. Measured on the corpus.
 _RELATIVE = 0.85
 
-_Step = Mention | Anaphor | Other
+_Step = Mention | Anaphor | Relative
 # Who is spoken of at a place, for the kin words that hang on it, and how surely.
 _Owners = dict[int, tuple[tuple[Referent, float], ...]]
 
@@ -42,7 +41,7 @@ def refers_back(text: str) -> bool:
     the conversation. Errs towards yes: where it says no, :func:`resolve` finds nobody."""
     turn = read_turn(Utterance("user", text), MESSAGE_CHARACTERS)
     anaphors = find_anaphors(turn)
-    if anaphors or others.lex.owned_kin.search(turn.text):
+    if anaphors or lex.owned.search(turn.text):
         return True
     sentence = evidence.of_sentence(turn, anaphors)
     return bool(turn.words) and antecedents.learned().leaves_out(sentence)
@@ -159,7 +158,7 @@ class Talk:
                 return self._mean(choice, a, turn, found)
         if a.group == "noun":
             # Somebody else, of whom the next words may be.
-            one = focus.other("someone", a.word or a.text, a.gender, None)
+            one = focus.other(a.word or a.text, a.gender, None)
             focus.touch(one, clause)
             return ((one, 0.0),)
         return ()
@@ -175,21 +174,19 @@ class Talk:
         return choice.all
 
     def _bring_in(
-        self, other: Other, turn: Turn, at: _Owners, found: list[Mention]
+        self, word: Relative, turn: Turn, at: _Owners, found: list[Mention]
     ) -> tuple[Referent, float]:
-        owners = at.get(other.owner, ())
-        relative = _relative(self.relations, other, [one for one, _ in owners])
+        owners = at.get(word.owner, ())
+        relative = _relative(self.relations, word, [one for one, _ in owners])
         sure = min((likely for _, likely in owners), default=0.0)
         if relative is None:
-            kind = "someone" if other.kind == "kin" else other.kind
-            one = self.focus.other(
-                kind, other.word, other.gender, owners[0][0].key if owners else None
-            )
+            owner = owners[0][0].key if owners else None
+            one = self.focus.other(word.word, word.gender, owner)
         else:
             one = self.focus.person(relative)
-            choice = Choice(((one, sure),), Reason("relative_of_meant", word=other.word))
-            found += self._mentions(choice, turn, other.start, other.end)
-        self.focus.touch(one, turn.clause(other.start))
+            choice = Choice(((one, sure),), Reason("relative_of_meant", word=word.word))
+            found += self._mentions(choice, turn, word.start, word.end)
+        self.focus.touch(one, turn.clause(word.start))
         return one, sure
 
     def _mentions(self, choice: Choice, turn: Turn, start: int, end: int) -> list[Mention]:
@@ -217,22 +214,15 @@ def _steps(turn: Turn) -> list[tuple[int, _Step]]:
         and (a.group == "personal" or not beside(text, (a.start, a.end), spans))
     ]
     owners = spans + [(a.start, a.end) for a in anaphors if a.number == 1]
-    relatives = others.owned_kin(text, owners)
-    relatives += [k for k in others.own_kin(text) if not inside((k.start, k.end), spans)]
-    kin = [(k.start, k.end) for k in relatives]
-    anaphors = [a for a in anaphors if a.group != "noun" or not inside((a.start, a.end), kin)]
-    taken = [*spans, *kin, *((a.start, a.end) for a in anaphors)]
-    # What the assistant says of people at large is about nobody.
-    strangers = [
-        o
-        for o in (others.strangers(text) if turn.role == "user" else ())
-        if not inside((o.start, o.end), taken)
-        and (o.kind == "pet" or not beside(text, (o.start, o.end), spans))
+    relatives = relatives_of(text, owners)
+    spoken_for = [(one.start, one.end) for one in relatives]
+    anaphors = [
+        a for a in anaphors if a.group != "noun" or not inside((a.start, a.end), spoken_for)
     ]
     steps: list[tuple[int, int, _Step]] = [
         *((m.start, 0, m) for m in turn.names),
         *((a.start, 1, a) for a in anaphors),
-        *((o.start, 2, o) for o in (*relatives, *strangers)),
+        *((one.start, 2, one) for one in relatives),
     ]
     ordered = sorted(steps, key=lambda step: step[:2])
     return [(start, step) for start, _, step in ordered[:_MOST_STEPS]]
@@ -240,11 +230,7 @@ def _steps(turn: Turn) -> list[tuple[int, _Step]]:
 
 def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
     """Whom ``a`` may mean: those spoken of, the latest first, and whom the turn names later."""
-    near = [
-        one
-        for one in focus.near(HISTORY_TURNS)
-        if (one.kind != "group" or a.number > 1) and agrees(a.gender, one.gender)
-    ]
+    near = [one for one in focus.near(HISTORY_TURNS) if agrees(a.gender, one.gender)]
     # Whom the session before spoke of is meant where this one has brought up nobody who fits,
     # and by the word for a role only who is known in it: the report may be one to read.
     present = [one for one in near if not focus.is_earlier(one)]
@@ -265,7 +251,7 @@ def _is_called(one: Referent, word: str) -> bool:
 
 
 def _relative(
-    relations: Sequence[Relation], word: Other, owners: Sequence[Referent]
+    relations: Sequence[Relation], word: Relative, owners: Sequence[Referent]
 ) -> Person | None:
     """The contact who is the ``word`` of one of ``owners``, when one is known to be."""
     keys: set[Hashable] = {one.key for one in owners}

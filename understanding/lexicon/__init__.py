@@ -73,6 +73,45 @@ def mapping(name: str, value: str, language: str = "") -> Mapping[str, str]:
     return {next(iter(row.values())): row[value] for row in chosen}
 
 
+class GroupFinder:
+    """Finds the words of a list in a text, by group; ``groups`` of all the file's where none is
+    given. A word in Latin letters counts where it stands alone, a Chinese one anywhere."""
+
+    def __init__(self, name: str, *groups: str) -> None:
+        self._groups: dict[str, tuple[str, ...]] = {}
+        for group in groups or _groups(name).keys() - {""}:
+            for word in _groups(name)[group]:
+                self._groups[word] = (*self._groups.get(word, ()), group)
+        sizes: dict[str, set[int]] = {}
+        for word in self._groups:
+            sizes.setdefault(word[0], set()).add(len(word))
+        self._sizes = {char: sorted(each, reverse=True) for char, each in sizes.items()}
+
+    def __call__(self, text: str) -> dict[str, list[tuple[int, int]]]:
+        """The spans of the words of each group in ``text`` (in lower case, simplified), from left
+        to right, the longest first; those of one group do not overlap."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for start, char in enumerate(text):
+            for size in self._sizes.get(char, ()):
+                end = start + size
+                groups = self._groups.get(text[start:end])
+                if groups is None or not _stands_alone(text, start, end):
+                    continue
+                for group in groups:
+                    spans = found.setdefault(group, [])
+                    if not spans or spans[-1][1] <= start:
+                        spans.append((start, end))
+        return found
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether no Latin letter is glued to a Latin word at [start, end)."""
+    if not (text[start].isascii() and text[start].isalnum()):
+        return True
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return not ("a" <= before <= "z" or before == "'" or "a" <= after <= "z")
+
+
 def alternation(entries: Iterable[str]) -> str:
     """Words as alternatives of a pattern, longest first."""
     return "|".join(map(re.escape, sorted(entries, key=lambda word: (-len(word), word))))

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +102,7 @@ def may_ask(content: str) -> bool:
 def _may_hold_request(text: str) -> bool:
     """Whether a word stands in ``text`` without which nothing asks to forget; most texts have none."""
     plain = simplified(text).lower().replace("’", "'")
-    return any(_classes()[name].search(plain) for name in _NEEDED)
+    return bool(_find_needed()(plain))
 
 
 def takes_back(text: str) -> bool:
@@ -175,16 +174,13 @@ def _score(learned: Mapping[str, float], evidence: Mapping[str, float]) -> float
 
 
 @cache
-def _classes() -> Mapping[str, re.Pattern[str]]:
-    found = {}
-    for name, entries in lexicon.groups("forget_cues").items():
-        spaced = [word for word in entries if word[0].isascii() and word[0].isalnum()]
-        close = [word for word in entries if word not in spaced]
-        parts = [lexicon.alternation(close)] if close else []
-        if spaced:
-            parts.append(rf"(?<![a-z'])(?:{lexicon.alternation(spaced)})(?![a-z])")
-        found[name] = re.compile("|".join(parts))
-    return found
+def _find_classes() -> lexicon.GroupFinder:
+    return lexicon.GroupFinder("forget_cues")
+
+
+@cache
+def _find_needed() -> lexicon.GroupFinder:
+    return lexicon.GroupFinder("forget_cues", *_NEEDED)
 
 
 def _plain(text: str) -> str:
@@ -197,11 +193,7 @@ def _plain(text: str) -> str:
 def _places(text: str) -> dict[str, list[Place]]:
     """Where the words of each class stand that has any."""
     plain = _plain(text)
-    found = {}
-    for name, pattern in _classes().items():
-        places = [match.span() for match in islice(pattern.finditer(plain), _MOST)]
-        if places:
-            found[name] = places
+    found = {name: places[:_MOST] for name, places in _find_classes()(plain).items()}
     for name, (first, second) in _TOGETHER.items():
         together = _together(plain, found.get(first, ()), found.get(second, ()))
         if together:

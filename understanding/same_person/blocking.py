@@ -17,7 +17,6 @@ from understanding.roles import roles_of
 from understanding.same_person import (
     claims,
     name_types,
-    phonetic_zh,
     relationships,
     similarity_latin,
 )
@@ -56,8 +55,6 @@ def _nickname_keys(name: str) -> Iterator[str]:
     sort = name_types.kind_of(name)
     if sort == "role" or not key:
         return
-    for syllable in phonetic_zh.syllables_of(key):
-        yield f"said:{syllable}"
     if not is_han(key[0]):
         for word in key.split(" "):
             yield f"sound:{similarity_latin.sounds(word)}"

@@ -1,11 +1,10 @@
 """Age and gender of a person, as far as the records give them away."""
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from understanding.lexicon import titles
-from understanding.lexicon.rules import patterns, rows
+from understanding.lexicon.rules import patterns
 from understanding.names import name_key
 from understanding.numerals import CARDINALS
 from understanding.roles import roles_of, terms
@@ -18,8 +17,6 @@ from understanding.text import is_han
 # of different age may differ by.
 _DECADE, _SLACK = 10, 4
 lex = patterns(__file__)
-_STAGES = rows(__file__, "stages")
-_PARENT = (22, 75)
 _TENS = {
     word: str(number)
     for word, number in zip(
@@ -32,7 +29,7 @@ _TENS = {
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """``low`` to ``high`` years; ``text`` is where it is from."""
+    """``low`` to ``high`` years; ``text`` states it."""
 
     low: float
     high: float
@@ -44,7 +41,7 @@ class Age:
 
 
 def ages(record: Record) -> tuple[Age, ...]:
-    """Every age that the record gives away."""
+    """Every age that the record states."""
     texts = [*record.told, *record.attributes.get("age", ())]
     return tuple(age for text in texts for age in _ages(text))
 
@@ -60,24 +57,15 @@ def conflict(first: Record, second: Record) -> tuple[Age, Age] | None:
 
 @lru_cache(maxsize=16384)
 def _ages(text: str) -> tuple[Age, ...]:
-    found: list[Age] = []
-    for fragment in lex.fragment.split(plain(text)):
-        fragment = fragment.strip()
-        if not fragment or lex.others.match(fragment):
-            continue
-        if lex.child.match(fragment) and re.search(r"上|读|school|grade|college|大学", fragment):
-            found.append(Age(*_PARENT, text))
-            continue
-        if lex.child.match(fragment):
-            continue
-        found += [Age(low, high, text) for low, high in _stated(fragment)]
-        if not lex.teaches.search(fragment):
-            found += [
-                Age(row["youngest"], row["oldest"], text)
-                for row in _STAGES
-                if row["pattern"].search(fragment)
-            ]
-    return tuple(found)
+    """The ages that a text states of the person it is about."""
+    stated = (span for fragment in _own_fragments(text) for span in _stated(fragment))
+    return tuple(Age(low, high, text) for low, high in stated)
+
+
+def _own_fragments(text: str) -> list[str]:
+    """The fragments of a text that are not about a relative of the person."""
+    fragments = (fragment.strip() for fragment in lex.fragment.split(plain(text)))
+    return [fragment for fragment in fragments if not lex.relative.match(fragment)]
 
 
 def _stated(fragment: str) -> list[tuple[float, float]]:
@@ -113,13 +101,10 @@ def gender(record: Record) -> str:
 
 @lru_cache(maxsize=16384)
 def _said(text: str) -> tuple[str, ...]:
-    found = set()
-    for fragment in lex.fragment.split(plain(text)):
-        if not lex.others.match(fragment.strip()):
-            for word, pattern in (("female", lex.female), ("male", lex.male)):
-                if pattern.search(fragment.strip()):
-                    found.add(word)
-    return tuple(sorted(found))
+    """The genders that the words of a text state of the person it is about."""
+    fragments = _own_fragments(text)
+    patterns_of = (("female", lex.female), ("male", lex.male))
+    return tuple(name for name, pattern in patterns_of if any(map(pattern.search, fragments)))
 
 
 def _by_address(record: Record) -> str:

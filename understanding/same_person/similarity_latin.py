@@ -9,7 +9,6 @@ from understanding import names
 from understanding.lexicon import titles, words
 from understanding.names import readings
 from understanding.same_person.name_types import How, Kind, is_given, names_in, title_of
-from understanding.same_person.phonetic_zh import same_nickname
 from understanding.types import Person
 
 # A name spelt two ways sounds alike: vowels fall together, and these letters with each other.
@@ -36,8 +35,6 @@ def both_latin(a: str, b: str, kinds: set[Kind]) -> How:
     if "handle" in kinds:
         letters = [re.sub(r"[^a-z]", "", text) for text in (a, b)]
         return "spelling" if letters[0] == letters[1] else "other_byname"
-    if same_nickname(a, b):
-        return "nickname"
     one, two = names_in(a), names_in(b)
     if len(one) > len(two):
         one, two, title_a, title_b = two, one, title_b, title_a
@@ -136,8 +133,6 @@ def two_scripts(chinese: str, latin: str) -> How:
         return "titled_name" if reading and reading in latin.split(" ") else "other_script"
     if latin.replace(" ", "") in _pinyin(chinese):
         return "pinyin"
-    if same_nickname(chinese, latin):
-        return "nickname"
     skeleton = _rendered(chinese)
     if len(skeleton) >= _TELLING and skeleton == _consonants(latin.split(" ")[0]):
         return "transliteration"

@@ -24,13 +24,6 @@ _PIECE = re.compile(
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CALENDAR = frozenset("年月日号点")  # what memories write dates with
-_POSSESSIVE = re.compile(r"^(?:用户的?|我的?|The user's |[Mm]y )(?=\S)")
-# What the person has, not what the person is: 阿竹的妈妈, Anna's sister.
-_OWNS = re.compile(
-    r"的(?!本名|真名|名字|全名|外号|绰号|小名|昵称|英文名|中文名)"
-    r"|'s (?!real|full|first|given|legal|chinese|english|name|nick)|家|[他她]?(?:妈|爸|哥|姐|弟|妹)",
-    re.I,
-)
 # Years and small counts are shared by chance; longer numbers and days of the year hardly.
 _DATE_WEIGHT = 2.5
 _NUMBER_WEIGHTS = (0.3, 0.3, 0.9, 1.6)
@@ -54,15 +47,12 @@ def plain(text: str) -> str:
 
 
 def without_subject(text: str, names: Iterable[str]) -> str:
-    """``text`` without the name that it begins with: 妈妈叫王芳 of 妈妈 is 叫王芳."""
-    bare = _POSSESSIVE.sub("", text)
-    norm = normalise(bare)
-    starts = (normalise(_POSSESSIVE.sub("", name)) for name in names)
-    for start in sorted(starts, key=len, reverse=True):
-        if start and norm.startswith(start) and len(norm) == len(bare):
-            rest = bare[len(start) :]
-            glued = start[-1].isascii() and rest[:1].isalpha() and rest[0].isascii()
-            if not glued and not _OWNS.match(rest):
+    """``text`` without the name that it begins with: 小红叫王芳 of 小红 is 叫王芳."""
+    norm = normalise(text)
+    for start in sorted(map(normalise, names), key=len, reverse=True):
+        if start and norm.startswith(start) and len(norm) == len(text):
+            rest = text[len(start) :]
+            if not (start[-1].isascii() and rest[:1].isalpha() and rest[0].isascii()):
                 return rest.strip()
     return text
 

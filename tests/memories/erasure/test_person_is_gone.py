@@ -273,19 +273,22 @@ def test_a_request_that_a_model_leaves_unanswered_was_not_carried_out(
     assert person("小红")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Forget Brenda, please",
-        "Delete everything you know about Brenda",
-        "I don't want you to remember Brenda",
-        "忘了小红吧",
-        "把小红的事都删掉",
-        "我不想让你记住小红了",
-        "别再记小红了",
-    ],
+WORDINGS = (
+    "Forget Brenda, please",
+    "Delete everything you know about Brenda",
+    "I don't want you to remember Brenda",
+    "忘了小红吧",
+    "把小红的事都删掉",
+    "我不想让你记住小红了",
+    "别再记小红了",
 )
-@pytest.mark.parametrize("model", [False, True])
+
+
+@pytest.mark.parametrize(
+    ("line", "model"),
+    # A model is the one that reads: one wording of each language.
+    [*((line, False) for line in WORDINGS), (WORDINGS[0], True), (WORDINGS[3], True)],
+)
 def test_a_person_is_hidden_in_either_language_by_either_provider(
     request: pytest.FixtureRequest, client: ApiClient, line: str, model: bool
 ) -> None:
