@@ -5,7 +5,7 @@ from accounts.models import Change, EndUser
 from contacts import edit
 from contacts.merge import not_the_same
 from contacts.models import Contact
-from memories import queue, tasks
+from memories import queue
 from memories.corrections import edit_memories, merge_contacts
 from memories.corrections.hide import hide
 from memories.corrections.undo import undo_change
@@ -140,13 +140,8 @@ def test_cards_of_others_no_longer_name_an_erased_contact():
     assert_sound(end_user)
 
 
-def test_whose_words_an_erasure_changed_gets_a_vector_of_what_is_left(end_user):
-    friend = end_user.contacts.get(name="小梅")
-    make_memory(end_user, "小梅养了一只猫", friend)
-    tasks.embed(end_user.pk)
-    assert not Contact.objects.of(end_user).filter(embedding=None).exists()
+def test_after_an_erasure_what_it_changed_is_embedded_anew(end_user):
     told = Memory.objects.of(end_user).get(kind="fact", content__contains="东莞")
     OrmQ.objects.all().delete()
     erase.forget_memory(end_user, told.pk)
-    assert list(Contact.objects.of(end_user).filter(embedding=None)) == [friend]
     assert f"embed {end_user.pk}" in [task.name() for task in OrmQ.objects.all()]
