@@ -27,7 +27,10 @@ def gate(application: Application) -> Application:
 
         async def sending(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": _with_header(message.get("headers", ()), request_id)}
+                message = {
+                    **message,
+                    "headers": _with_header(message.get("headers", ()), request_id),
+                }
             await send(message)
 
         token = _current.set(request_id)
