@@ -199,7 +199,7 @@ def _judge_english(
     following = tokens[index + count][2] if index + count < len(tokens) else ""
     gap = norm[end : tokens[index + count][0]] if following else ""
     narrows = text in _WORDS["en_ex"] and following in _english()  # my ex brother-in-law
-    if gap == " " and (narrows or following in _WORDS["en_compound_after"]):
+    if gap == " " and narrows:
         return None
     if norm[start - 1 : start] in ("-", "_", "@", "#", "/") or norm[end : end + 1] in ("-", "_"):
         return None
@@ -215,9 +215,7 @@ def _judge_english(
             return word("other", tokens[at][0], previous)
         if previous in _WORDS["en_generic"] or previous in _WORDS["en_definite"]:
             definite = previous in _WORDS["en_definite"] and at == index - 1
-            leading = tokens[at - 1][2] if at else ""
-            predicate = leading in _WORDS["en_being"] or following == "of"
-            unique = definite and not predicate and any(role.level == "unique" for role in roles)
+            unique = definite and following != "of" and any(r.level == "unique" for r in roles)
             return word("bare" if unique else "generic", tokens[at][0], previous)
         said = next((name for name in ("ex", "future") if previous in _WORDS[f"en_{name}"]), "")
         tag = tag or said
