@@ -133,9 +133,11 @@ def test_a_name_that_is_a_word_or_part_of_one_counts_only_as_a_name(
         "open C:\\Users\\Nadia\\x",
         "SELECT * FROM t WHERE name = 'Nadia'",
         "《林晓彤日记》真好看",
+        "翻译：“赵一帆在打篮球。”",
+        'Translate into French: "Nadia is tall."',
     ],
 )
-def test_nobody_is_named_in_addresses_code_and_titles(text: str) -> None:
+def test_nobody_is_named_in_addresses_code_titles_and_exercises(text: str) -> None:
     assert named(text) == []
 
 
