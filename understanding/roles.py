@@ -1,7 +1,7 @@
 """Kinship and role words: what they mean, and whose they are in a text.
 
-The words are the tables roles.tsv and role_kinds.tsv of :mod:`understanding.lexicon`. :func:`kinship`
-reads one term; ``understanding.people.role_mentions`` finds the terms of a text.
+The words are the tables roles.tsv and role_kinds.tsv of :mod:`understanding.lexicon`. :func:`kinship` reads one term,
+``understanding.people.role_mentions`` finds the terms of a text.
 """
 
 from collections.abc import Iterator
@@ -149,7 +149,7 @@ def is_owner(words: str) -> bool:
     """Whether ``words``, said before 的 or 's, mean somebody and no place, time or quality."""
     if _by_tail(normalise(words)):
         return True
-    if lex.nobody.search(words):
+    if lex.nobody.search(words) or lex.zh_praise.search(f"{words}的"):
         return False
     cut = segmentation.cut(words) if is_han(words[-1]) else ()
     return not cut or len(cut[-1].text) == 1 or cut[-1].tag not in _NOBODY_TAGS

@@ -122,20 +122,18 @@ def _of(match: _Match, now: datetime, ahead: bool, of_year: _OfYear) -> Days | N
     return None
 
 
-def _feast(
-    day: Callable[[int], date], before: int, days: int
-) -> Callable[[_Match, datetime, bool], Days | None]:
-    def read(match: _Match, now: datetime, ahead: bool) -> Days | None:
-        def of_year(year: int) -> Days:
-            at = day(year)
-            start = midnight(now).replace(year=at.year, month=at.month, day=at.day)
-            return start - timedelta(days=before), start + timedelta(days=days)
+def _feast(match: _Match, now: datetime, ahead: bool) -> Days | None:
+    """The days of the feast that is named; None where a question asks for a custom."""
+    if not (ahead or _year_given(match)) and _every_year(match.string):
+        return None
+    _, day, before, days = next(f for n, f in enumerate(_FEASTS) if match[f"feast{n}"])
 
-        if not (ahead or _year_given(match)) and _every_year(match.string):
-            return None
-        return _of(match, now, ahead, of_year)
+    def of_year(year: int) -> Days:
+        at = day(year)
+        start = midnight(now).replace(year=at.year, month=at.month, day=at.day)
+        return start - timedelta(days=before), start + timedelta(days=days)
 
-    return read
+    return _of(match, now, ahead, of_year)
 
 
 def _every_year(text: str) -> bool:
@@ -192,6 +190,7 @@ def _month(word: str) -> int:
     return MONTHS.get(word.lower()) or chinese_number(word)
 
 
+_ANY_FEAST = "|".join(f"(?P<feast{n}>{words})" for n, (words, *_) in enumerate(_FEASTS))
 # In the order in which they are believed.
 _NAMED: Readings = [
     (regex.compile(rf"\b(?:between|from)\s(?P<a>{MONTH})\.?(?:,? (?P<from_year>(?:19|20)\d\d))?\s(?:and|to|until|till|through)\s(?:the end of )?(?P<b>{MONTH})\b(?!\.? \d{{1,2}}(?!\d)){_YEAR_EN}", regex.I), _months),
@@ -201,15 +200,5 @@ _NAMED: Readings = [
     (regex.compile(rf"\b(?P<n>{'|'.join(_ORDER)}) quarter\b(?! (?:of the (?!year)|final)){_YEAR_EN}", regex.I), _quarter),
     (regex.compile(r"(?P<step>[上这本下])一?个?季度|\b(?P<step>last|previous|this|next) quarter\b", regex.I), _step_quarter),
     (regex.compile(r"(?<![一二两三四五六七八九十几\d年])半(?:年|个月)[以之]?[前后]|\b(?:half a year|half a month) (?:ago|from now)|\bin half a (?:year|month)\b", regex.I), _half),
-    *(
-        (
-            regex.compile(rf"(?<!\w){_YEAR_ZH}(?:{words})\b{_YEAR_EN}", regex.I)
-            if words.isascii()
-            else regex.compile(
-                rf"{_YEAR_ZH}(?<![{_SURNAMES}])(?:{words}){_LATE_ZH}(?![哥姐叔伯]){_YEAR_EN}", regex.I
-            ),
-            _feast(day, before, days),
-        )
-        for words, day, before, days in _FEASTS
-    ),
+    (regex.compile(rf"{_YEAR_ZH}(?<![{_SURNAMES}])(?:{_ANY_FEAST}){_LATE_ZH}(?![哥姐叔伯]){_YEAR_EN}", regex.I), _feast),
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Protocol
@@ -66,7 +67,25 @@ def role_words(norm: str, raw: str) -> list[RoleWord]:
     """The role words of a normalised text in order, with spans in its code points; the longest
     term wins. ``raw`` is as long and keeps the case. ``whose`` is own (我妈, my boss), other (her
     mother, 阿竹的妈妈, with ``owner``), bare (妈, Mum) or generic (当妈的, a good boss)."""
-    return sorted([*_find_chinese(norm), *_find_english(norm, raw)], key=lambda word: word.start)
+    found = [*_find_chinese(norm), *_find_english(norm, raw)]
+    found.sort(key=lambda word: word.start)
+    return _quoted_by_family(norm, found)
+
+
+def _quoted_by_family(norm: str, found: list[RoleWord]) -> list[RoleWord]:
+    """What the user's family call 你爸 or "your dad" is the user's own."""
+    out: list[RoleWord] = []
+    speaker: RoleWord | None = None
+    for word in found:
+        if speaker and word.whose == "other" and word.owner in ("你", "your"):
+            between = norm[speaker.end : word.outer]
+            quoted = lex.zh_says.search(between) or _WORDS["en_says"] & set(between.split())
+            if quoted and not re.search(r"[。.!！]", between):
+                word = replace(word, whose="own")
+        if word.whose in ("own", "bare") and word.roles[0].subtype == "family":
+            speaker = word
+        out.append(word)
+    return out
 
 
 def _find_chinese(norm: str) -> Iterator[RoleWord]:
@@ -90,7 +109,7 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     """The word as a role, or None when it is part of something else."""
     text = norm[start:end]
     roles, many = _roles(text)
-    left = norm[max(0, start - 12) : start]
+    left, right = norm[max(0, start - 12) : start], norm[end : end + 12]
     roles, narrowing = _narrowed(roles, left)
     start, left = start - len(narrowing), left.removesuffix(narrowing)
     many = many or bool(lex.zh_count.search(left))
@@ -98,11 +117,20 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
         return RoleWord(start, end, outer, text, roles, whose, owner, many)
 
-    if mine := lex.zh_own.search(left):
+    if _is_other_word(norm, text, left, right):
+        return None
+    mine = lex.zh_own.search(left)
+    if lex.zh_compound_after.match(right) and not (mine and right[0] in "呀耶"):
+        return word("generic") if right.startswith(("们", "的都")) else None
+    if mine:
         return word("own", start - len(mine[0]), mine[0])
-    if lex.zh_generic_before.search(left):
+    other = lex.zh_other.search(left)
+    if other:
+        return word("other", start - len(other[0]), other[1])
+    called = lex.zh_called.search(left) and lex.zh_called_after.match(right)
+    if called or lex.zh_generic_before.search(left):
         return word("generic")
-    if left.endswith("的"):
+    if left.endswith("的") and not lex.zh_praise.search(left):
         return word("other", start - 1, _owner_before(norm, start - 1))
     if re.search(r"[a-z0-9]$", left):
         return word("other", start, re.findall(r"[a-z0-9]+$", left)[0])
@@ -115,6 +143,13 @@ def _narrowed(roles: tuple[Role, ...], left: str) -> tuple[tuple[Role, ...], str
         if found := said.search(left):
             return tagged(roles, tag), found[0]
     return roles, ""
+
+
+def _is_other_word(norm: str, text: str, left: str, right: str) -> bool:
+    """Whether the word is part of an eatery's name (外婆家) or an oath (她妈的)."""
+    eatery = right.startswith("家") and lex.zh_eatery_cues.search(norm)
+    oath = text[-1] in "妈娘" and right.startswith("的") and lex.zh_oath.search(left)
+    return bool(eatery or oath)
 
 
 def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:

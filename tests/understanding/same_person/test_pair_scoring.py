@@ -121,7 +121,7 @@ def test_one_name_and_two_lives_are_two_people() -> None:
     ("first", "second", "code"),
     [
         (("男，退伍军人",), ("女，做会计",), "gender"),
-        (("今年高三",), ("退休了，天天钓鱼",), "age"),
+        (("今年18岁",), ("63岁，天天钓鱼",), "age"),
     ],
 )
 def test_what_one_person_cannot_be_speaks_against(
@@ -136,9 +136,7 @@ def test_what_one_person_cannot_be_speaks_against(
 
 def test_someone_elses_age_is_not_the_persons_own() -> None:
     assert not demographics.ages(who("谢丽", "同事", "妈妈今年七十岁"))
-    assert not demographics.ages(who("谢丽", "同事", "在高中当老师"))
-    (age,) = demographics.ages(who("谢丽", "同事", "女儿在读小学"))
-    assert age.low > 20
+    assert not demographics.ages(who("谢丽", "同事", "女儿8岁了"))
 
 
 @pytest.mark.parametrize(
