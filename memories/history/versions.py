@@ -120,7 +120,10 @@ def _touches(end_user: EndUser, memories: Iterable[Memory]) -> list[Touch]:
     ids = [str(memory.pk) for memory in memories]
     with connection.cursor() as cursor:
         cursor.execute(_TOUCHES, [end_user.pk, ids])
-        return [Touch(*row[:5], before=_loaded(row[5])) for row in cursor.fetchall()]
+        return [
+            Touch(change_id, actor, why, at, row_id, _loaded(before))
+            for change_id, actor, why, at, row_id, before in cursor.fetchall()
+        ]
 
 
 def _loaded(value: Any) -> Any:
