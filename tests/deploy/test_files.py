@@ -53,7 +53,7 @@ def test_the_example_of_an_environment_has_every_setting_once_and_no_other() -> 
 
 
 def test_every_setting_stands_in_the_table_of_the_docs() -> None:
-    table = (ROOT / "docs" / "operations.md").read_text().partition("## Settings")[2]
+    table = (ROOT / "docs" / "settings.md").read_text().partition("## Settings")[2]
     assert settings_that_are_read() - set(re.findall(r"`([A-Z_]+)`", table)) == set()
 
 
