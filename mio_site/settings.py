@@ -33,6 +33,9 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # Addresses and networks of the proxies whose X-Forwarded-For and -Proto are believed.
 MIO_TRUSTED_PROXIES = env.list("MIO_TRUSTED_PROXIES", default=[])
 
+# Where traces are sent to (OpenTelemetry, OTLP over HTTP); nowhere unless it is set.
+MIO_TRACING = bool(env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default=""))
+
 INSTALLED_APPS = [
     "mio_site.superuser_admin.SuperuserAdminConfig",
     "django.contrib.auth",
@@ -50,7 +53,7 @@ INSTALLED_APPS = [
     "corsheaders",
     "csp",
     "pgtrigger",
-    "mio_site",
+    "mio_site.apps.MioSiteConfig",
     "django_q",  # below mio_site, whose qcluster stands in for its own
     "accounts",
     "contacts",
@@ -65,6 +68,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "mio_site.request_id.middleware",
+    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -81,6 +86,8 @@ MIDDLEWARE = [
 
 # Of the API and the probes, which mio_site.api_gate answers: functions and classes that are no coroutines.
 API_MIDDLEWARE = [
+    "mio_site.request_id.middleware",
+    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -91,7 +98,7 @@ ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
 ASGI_GATES = [
-    "mio_site.request_id.gate",
+    "mio_site.request_id_gate.gate",
     "mio_site.api_gate.Gate",
     "gateway.front.Gateway",
     "mcp_server.gate.Gate",
@@ -347,14 +354,22 @@ LOGGING = {
     "formatters": {"text": {"()": "mio_site.logs.Line"}, "json": {"()": "mio_site.logs.Json"}},
     "filters": {
         "database_away": {"()": "mio_site.logs.DatabaseAway"},
+        "collector_away": {"()": "mio_site.logs.CollectorAway"},
         "probe_answered": {"()": "mio_site.logs.ProbeAnswered"},
         "request_id": {"()": "mio_site.request_id.RequestId"},
+        "trace_id": {"()": "accounts.tracing.TraceId"},
     },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": MIO_LOG_FORMAT,
-            "filters": ["database_away", "probe_answered", "request_id"],
+            "filters": [
+                "database_away",
+                "collector_away",
+                "probe_answered",
+                "request_id",
+                "trace_id",
+            ],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},

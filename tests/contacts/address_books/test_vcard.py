@@ -367,7 +367,7 @@ VALUES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
 
 @given(
     # A name with a colon may read as the address of another card.
-    name=VALUES.map(lambda text: f"n{text.replace(':', '')}"),
+    name=VALUES.map(lambda text: " ".join(f"n{text}".replace(":", "").split())),
     aliases=st.lists(VALUES.map(lambda text: f"红{text}"), max_size=3),
     values=st.lists(VALUES, max_size=3, unique=True),
     note=WORDS.map(str.strip),

@@ -61,8 +61,11 @@ def test_only_who_is_spoken_of_again_is_met_again(
         end_user=end_user, state="erased", name_hashes=hashes, requested_at=NOW, due_at=NOW
     )
     turn = Turn(1, "user", "我朋友小红住在柏林", said)  # type: ignore[arg-type]
-    left = name_hashes.without_forgotten(end_user, FOUND, [turn])
+    forgotten = name_hashes.forgotten(end_user)
+    left = name_hashes.without_forgotten(end_user, FOUND, [turn], forgotten)
     assert [memory.content for memory in left.memories] == contents
     assert [person.relationship for person in left.people] == relationships
     assert len(left.relations) == (1 if len(left.people) == 2 else 2)
-    assert name_hashes.without_forgotten(make_end_user(), FOUND, [turn]) is FOUND
+    other = make_end_user()
+    nobody = name_hashes.forgotten(other)
+    assert name_hashes.without_forgotten(other, FOUND, [turn], nobody) is FOUND

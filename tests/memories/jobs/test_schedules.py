@@ -12,7 +12,7 @@ from memories import queue, tasks
 from memories.jobs import job_runs, runner, schedules, sweep
 from memories.models import JobRun
 from memories.providers.errors import TransientError
-from tests.factories import make_contact, make_end_user, make_memory
+from tests.factories import make_end_user, make_memory
 from tests.memories.jobs.sample_job import abandon, bound
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +63,7 @@ def test_the_sweep_goes_on_with_a_job_whose_process_died(visits) -> None:
 
 def test_a_busy_user_gets_vectors_too_but_the_queue_does_not_grow() -> None:
     end_user = make_end_user()
-    make_contact(end_user, "Ann")
+    make_memory(end_user, "Ann rows.")
     queue.enqueue("extract", end_user.pk)
     for _ in range(2 * sweep.CROWDED):
         sweep.sweep()

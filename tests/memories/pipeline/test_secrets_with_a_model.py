@@ -121,7 +121,6 @@ def test_a_secret_that_was_stored_once_is_masked_in_the_prompt(
     [
         ("post", "memories/", {"content": f"The bank password is {PASSWORD}"}, "content"),
         ("patch", "memories/{memory}/", {"content": f"Pays into {ACCOUNT}"}, "content"),
-        ("post", "memories/{memory}/split/", {"pieces": ["One.", f"Card {CARD}"]}, "content"),
         ("post", "contacts/", {"name": "Ann", "aliases": [f"Ann {CARD}"]}, "aliases[0]"),
         ("patch", "contacts/{contact}/", {"personality": f"id {CITIZEN}"}, "personality"),
         (
