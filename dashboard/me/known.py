@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import Change, EndUser
-from contacts.models import Contact, ContactQuerySet, Suggestion
+from contacts.models import Contact, ContactQuerySet, Relation, Suggestion
 from dashboard import words
 from dashboard.me.visits import USER
 from dashboard.queries import contact as queries
@@ -77,6 +77,12 @@ def words_of(end_user: EndUser, memory_ids: Collection[UUID]) -> dict[str, list[
 def sources(values: Iterable[Any]) -> list[UUID]:
     """The ids of the memories that these values rest on."""
     return [UUID(str(pk)) for value in values for pk in value]
+
+
+def relations(person: Contact) -> list[Relation]:
+    """What this person and others are to each other."""
+    rows = Relation.objects.of(person.end_user_id).among([person.pk])
+    return list(rows.order_by("id")[:MOST_CHANGES])
 
 
 def alike(person: Contact) -> list[tuple[Suggestion, Contact]]:

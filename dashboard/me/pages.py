@@ -66,11 +66,14 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
     memories = pager.page_of(request, known.about(one), ["-said_at", "id"])
     stated = known.sources(value.sources for each in attributes for value in each.values)
     stated += known.sources([one.personality_sources])
+    related = known.relations(one)
+    stated += known.sources(relation.sources for relation in related)
     context = {
         "contact": one,
         "attributes": attributes,
         "told": known.with_kinds(memories.rows),
         "next": memories.next,
+        "relations": related,
         "alike": known.alike(one),
         "others": known.people(user).exclude(pk=one.pk).order_by("sort_key")[: known.MOST_PEOPLE],
         "keys": [(key, label(key, language_of())) for key in ATTRIBUTES],

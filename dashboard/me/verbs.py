@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError
 from contacts import merge
-from contacts.edit import edit_contact
-from contacts.models import Contact
+from contacts.edit import edit_contact, remove_relation
+from contacts.models import Contact, Relation
 from dashboard import access, words
 from dashboard.me import known, pages, visits
 from dashboard.me.visits import USER
@@ -126,6 +126,15 @@ def not_about(end_user: EndUser, sent: QueryDict) -> Change | None:
     return edit_memories.unlink(end_user, memory.pk, person.pk, actor=USER)
 
 
+def unrelate(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Says that two people don't stand to each other so."""
+    theirs = Relation.objects.of(end_user).among([_person(end_user, sent).pk])
+    chosen = [one.pk for one in theirs if str(one.pk) == sent.get("relation")]
+    if not chosen:
+        raise Http404
+    return remove_relation(end_user, chosen[0], actor=USER)
+
+
 def over(end_user: EndUser, sent: QueryDict) -> Change | None:
     """Says that a memory is no longer true."""
     memory = _memory(end_user, sent)
@@ -181,7 +190,7 @@ def undo(end_user: EndUser, sent: QueryDict) -> Change | None:
 VERBS: dict[str, Verb] = {
     each.__name__: each
     for each in (
-        name, fact, personality, own, right, same, different, not_about, over, forget, forget_person,
+        name, fact, personality, own, right, same, different, not_about, unrelate, over, forget, forget_person,
         unwant, want, erase, undo,
     )
 }  # fmt: skip

@@ -190,13 +190,15 @@ def erased(what: str) -> str:
 
 
 @register.simple_tag
-def bond(relation: Relation, here: Contact) -> SafeString:
-    """Who is what of whom, in the order of the reader's language; others than ``here`` as links."""
+def bond(relation: Relation, here: Contact, token: str = "") -> SafeString:
+    """Who is what of whom, in the order of the reader's language; others than ``here`` as links, on
+    the end user's own page with its ``token``."""
 
     def shown(person: Contact) -> SafeString:
         if person.pk == here.pk:
             return glance(person.name, 60)
-        at = reverse("dashboard:contact", args=[here.end_user_id, person.pk])
+        place = ("me-person", token) if token else ("dashboard:contact", here.end_user_id)
+        at = reverse(place[0], args=[place[1], person.pk])
         return format_html('<a href="{}">{}</a>', at, glance(person.name, 60))
 
     return format_html(

@@ -188,6 +188,8 @@ def forget_these(
     for, names nobody as ``by`` and gets no receipt. Raises NothingToForget."""
     held = _held(end_user)
     gone = _erase(held, memory_ids, contact_ids, message_ids, words, names)
+    # Whoever was hidden before has no row any more, and is gone by this all the same.
+    gone = replace(gone, contacts=max(gone.contacts, len({*contact_ids})))
     return _receipted(held, what, by, gone) if by else gone
 
 

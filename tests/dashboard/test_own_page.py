@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts import scope
 from accounts.models import App, Change, EndUser
-from contacts.models import Contact, json_value
+from contacts.models import Contact, Relation, json_value
 from dashboard.me.verbs import VERBS
 from memories import own_card, portability
 from memories.api import own_page
@@ -149,7 +149,8 @@ def test_the_page_is_named_coloured_and_in_the_language_as_asked(api, zoe):
 
 
 def test_what_is_known_stands_there_with_the_words_of_the_user_alone(zoe, page):
-    nora, _, _ = life(zoe)
+    nora, _, nori = life(zoe)
+    Relation.objects.create(end_user=zoe, subject=nori, object=nora, kind="boss")
     theirs = make_message(zoe, "I moved to Rome!", speaker="Nora")
     make_memory(zoe, "Nora moved to Rome.", nora, source_message_ids=[theirs.pk], speaker="Nora")
     make_memory(zoe, "Nora paints.", nora, source_message_ids=[theirs.pk])
@@ -162,6 +163,8 @@ def test_what_is_known_stands_there_with_the_words_of_the_user_alone(zoe, page):
     assert "dentist, says my diary" in person
     assert "Nora paints" in person
     assert "Rome" not in person
+    assert "boss" in person
+    assert f"{page.removeprefix('http://testserver')}people/{nori.pk}/" in person
     assert see(f"{page}?q=nor").content.decode().count("/people/") == 2
     assert "No match" in see(f"{page}?q=zzz").content.decode()
 
@@ -176,6 +179,7 @@ FORMS = {
     "same": {},
     "different": {},
     "not_about": {},
+    "unrelate": {},
     "over": {},
     "forget": {},
     "forget_person": {},
@@ -184,7 +188,7 @@ FORMS = {
 IDS = {
     "name": ["person"], "fact": ["person"], "personality": ["person"], "right": ["person"],
     "same": ["person", "other"], "different": ["person", "other"],
-    "not_about": ["person", "memory"], "over": ["memory"], "forget": ["memory"],
+    "not_about": ["person", "memory"], "unrelate": ["person", "relation"], "over": ["memory"], "forget": ["memory"],
     "forget_person": ["person"], "erase": ["erasure"], "undo": ["change"],
 }  # fmt: skip
 
@@ -192,10 +196,14 @@ IDS = {
 def rows_of(end_user):
     """Rows of the end user by the names of forms."""
     nora, memory, other = life(end_user)
+    relation = Relation.objects.create(end_user=end_user, subject=other, object=nora, kind="boss")
     doomed = make_memory(end_user, "A secret of mine.")
     change = forget_chosen(end_user, actor="user", memory_id=doomed.pk)
     erasure = Erasure.objects.of(end_user).get()
-    return {"person": nora, "memory": memory, "other": other, "change": change, "erasure": erasure}
+    return {
+        "person": nora, "memory": memory, "other": other, "relation": relation, "change": change,
+        "erasure": erasure,
+    }  # fmt: skip
 
 
 def state_of(end_user):

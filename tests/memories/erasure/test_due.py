@@ -22,6 +22,7 @@ from memories.models import (
     Link,
     Memory,
     Message,
+    Receipt,
 )
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -121,7 +122,9 @@ def test_after_the_erasure_no_table_has_a_word_of_it(end_user):
     assert not OrmQ.objects.filter(payload__contains=str(lan.id)).exists()
     left = everything_stored()
     assert all(word in left for word in ("老孟", "乌龙茶", "今天好热"))
-    assert Erasure.objects.get().state == "erased"
+    erasure = Erasure.objects.get()
+    assert erasure.state == "erased"
+    assert Receipt.objects.get(pk=erasure.pk).contacts == 1
     assert_sound(end_user)
 
 
