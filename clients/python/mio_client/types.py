@@ -305,6 +305,7 @@ class Contact(TypedDict):
 
 
 class ContactForm(TypedDict):
+    why: NotRequired[str]
     name: str
     aliases: NotRequired[list[str]]
     relationship: NotRequired[str]
@@ -312,7 +313,6 @@ class ContactForm(TypedDict):
     personality: NotRequired[str]
     attributes: NotRequired[dict[str, str | list[str] | None]]
     namesake: NotRequired[bool]
-    why: NotRequired[str]
 
 
 ContactPage = Page[Contact]
@@ -465,9 +465,9 @@ DecisionEnum = Literal["merge", "different", "later"]
 
 
 class DecisionForm(TypedDict):
+    why: NotRequired[str]
     decision: DecisionEnum
     into: NotRequired[str]
-    why: NotRequired[str]
 
 
 class Delivery(TypedDict):
@@ -776,8 +776,8 @@ class MessagesForm(TypedDict):
 
 class MoveForm(TypedDict):
     from_: str
-    to: str
     why: NotRequired[str]
+    to: str
 
 
 class NewContact(TypedDict):
@@ -791,17 +791,17 @@ class NewContact(TypedDict):
 
 
 class NewContacts(TypedDict):
-    contacts: list[NewContact]
     why: NotRequired[str]
+    contacts: list[NewContact]
 
 
 class NewDate(TypedDict):
+    why: NotRequired[str]
     calendar: NotRequired[CalendarEnum]
     year: NotRequired[int | None]
     month: int
     day: int
     leap_month: NotRequired[bool]
-    why: NotRequired[str]
     contact: NotRequired[str | None]
     kind: str
 
@@ -812,17 +812,18 @@ StatedEdgeEnum = Literal[
 
 
 class NewEdge(TypedDict):
+    why: NotRequired[str]
     target: str
     kind: StatedEdgeEnum
-    why: NotRequired[str]
 
 
 class NewLink(TypedDict):
-    contact: str
     why: NotRequired[str]
+    contact: str
 
 
 class NewMemory(TypedDict):
+    why: NotRequired[str]
     happens_at: NotRequired[str | datetime | None]
     happens_until: NotRequired[str | datetime | None]
     expires_at: NotRequired[str | datetime | None]
@@ -831,17 +832,16 @@ class NewMemory(TypedDict):
     importance: NotRequired[float]
     subtype: NotRequired[SubtypeEnum]
     metadata: NotRequired[dict[str, Any]]
-    why: NotRequired[str]
     content: str
     type: NotRequired[MemoryTypeEnum]
     contacts: NotRequired[list[str]]
 
 
 class NewRelation(TypedDict):
+    why: NotRequired[str]
     subject: str
     kind: str
     object: str
-    why: NotRequired[str]
 
 
 class NotTheSameForm(TypedDict):
@@ -870,6 +870,7 @@ class PageState(TypedDict):
 
 
 class PatchedContactForm(TypedDict):
+    why: NotRequired[str]
     name: NotRequired[str]
     aliases: NotRequired[list[str]]
     relationship: NotRequired[str]
@@ -877,16 +878,15 @@ class PatchedContactForm(TypedDict):
     personality: NotRequired[str]
     attributes: NotRequired[dict[str, str | list[str] | None]]
     namesake: NotRequired[bool]
-    why: NotRequired[str]
 
 
 class PatchedDateEdit(TypedDict):
+    why: NotRequired[str]
     calendar: NotRequired[CalendarEnum]
     year: NotRequired[int | None]
     month: NotRequired[int]
     day: NotRequired[int]
     leap_month: NotRequired[bool]
-    why: NotRequired[str]
 
 
 class PatchedEndpointEdit(TypedDict):
@@ -897,6 +897,7 @@ class PatchedEndpointEdit(TypedDict):
 
 
 class PatchedMemoryEdit(TypedDict):
+    why: NotRequired[str]
     happens_at: NotRequired[str | datetime | None]
     happens_until: NotRequired[str | datetime | None]
     expires_at: NotRequired[str | datetime | None]
@@ -905,7 +906,6 @@ class PatchedMemoryEdit(TypedDict):
     importance: NotRequired[float | None]
     subtype: NotRequired[SubtypeEnum]
     metadata: NotRequired[dict[str, Any]]
-    why: NotRequired[str]
     content: NotRequired[str]
     type: NotRequired[MemoryTypeEnum]
     status: NotRequired[MemoryStatusEnum]
@@ -916,8 +916,8 @@ class PatchedTimeZoneForm(TypedDict):
 
 
 class PatchedUserCardForm(TypedDict):
-    attributes: NotRequired[dict[str, str | list[str] | None]]
     why: NotRequired[str]
+    attributes: NotRequired[dict[str, str | list[str] | None]]
 
 
 class PersonDetail(TypedDict):
