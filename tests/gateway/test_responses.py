@@ -352,7 +352,8 @@ def test_the_upstreams_errors_pass_as_they_are(door: Door, upstream: Upstream) -
     answer = door.post({"model": MODEL, "input": "Hi."}, "responses", X_Mio_User="zoe")
     assert (answer.status_code, answer.content) == (429, body)
     assert answer.headers["retry-after"] == "7"
-    # The conversation went no further: the same request is a retry.
+    # The conversation went no further: the same request is a retry, once the first one is noted.
+    assert stored() == [("user", "Hi.")]
     ask(door, "Hi.", stateless=False)
     assert stored() == [("user", "Hi."), ("assistant", "Noted.")]
 
