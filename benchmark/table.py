@@ -44,7 +44,7 @@ COLUMNS: dict[str, Callable[[Figures], str]] = {
 
 
 def markdown(systems: Sequence[Figures]) -> str:
-    """A table; the time of a context as a ratio to the fastest that searches or understands."""
+    """A table; the time of a context as a ratio to the fastest."""
     times = [at(one, ("lives_cost", "ms")) for one in systems]
     least = min((ms for ms in times if ms), default=None)
     lines = [

@@ -16,7 +16,7 @@ from benchmark.system import Message, System
 from benchmark.timing import Clock
 
 LIVES = Path(__file__).resolve().parent.parent / "lives"
-# Half of a life's probes are of everyday kinds, and reported apart.
+# Probes of everyday kinds, reported apart.
 ORDINARY = frozenset(("ordinary", "small_talk", "name", "kinship", "alias", "preference"))
 PARTS = ("needed", "nothing_wrong", "nothing_forgotten", "nothing_old")
 # What marks a line as of the past.

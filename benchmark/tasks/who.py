@@ -2,7 +2,7 @@
 
 The user introduces everybody, each with a locker number of their own; a context that has the number
 is about that person. Ordinary talk are the messages of ``sentences`` without a trap; hard are
-``mentions`` and ``pronouns``, of which about half are traps.
+``mentions`` and ``pronouns``, of which a third are traps.
 """
 
 from collections import defaultdict
