@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from understanding.attributes import ATTRIBUTES, label
 from understanding.captions import LABELS
@@ -18,55 +18,99 @@ MAX_EVENTS = 12
 MAX_ATTRIBUTES = 24
 MAX_COMING = 4  # plans and important dates, the next ones
 
+_HEADING, _ITEM = "### ", "- "
 _YEARS = {"en": ("turns {}", "{} years"), "zh": ("满{}岁", "{}周年")}
 _QUOTES = dict.fromkeys(map(ord, '"“”„‟〝〞＂'), "'")
 _ORDER = {key: place for place, key in enumerate(ATTRIBUTES)}
 
 
-def render(
-    *,
-    name: str,
-    language: str,
-    aliases: Sequence[str] = (),
-    relationship: str = "",
-    attributes: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
-    personality: str = "",
-    timeline: Sequence[Mapping[str, Any]] = (),
-    relations: Sequence[str] = (),
-    notes: Sequence[str] = (),
-) -> str:
-    """The card: a heading with the name, then one line a fact, labels in ``language``.
+class Described(Protocol):
+    """The fields of a contact that its card shows."""
 
-    ``attributes`` and ``timeline`` are as Contact holds them, ``relations`` are
-    ready words, ``notes`` the newest memories that no profile speaks for yet. Values are reduced
-    to harmless single lines and their number is bounded, so a card's size is too.
+    name: Any
+    aliases: Any
+    relationship: Any
+    attributes: Any
+    personality: Any
+    timeline: Any
+
+
+class Section(NamedTuple):
+    """Items below a caption."""
+
+    caption: str
+    items: tuple[str, ...]
+
+
+class Card(NamedTuple):
+    """A card: the name, a line for each fact, then sections of what happened. ``str`` gives the text
+    that is stored and shown."""
+
+    heading: str
+    lines: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+    @classmethod
+    def stored(cls, text: str) -> "Card":
+        """The card of a stored text. Its values are single lines that never begin with a mark."""
+        heading, *rest = text.splitlines() or [""]
+        rows: list[list[str]] = []  # each line with its items
+        for row in rest:
+            if row.startswith(_ITEM) and rows:
+                rows[-1].append(row.removeprefix(_ITEM))
+            else:
+                rows.append([row])
+        return cls(
+            heading.removeprefix(_HEADING),
+            tuple(row for row, *items in rows if not items),
+            tuple(Section(caption, tuple(items)) for caption, *items in rows if items),
+        )
+
+    def __str__(self) -> str:
+        items = (
+            row
+            for caption, items in self.sections
+            for row in (caption, *(_ITEM + item for item in items))
+        )
+        heading = [_HEADING + self.heading] if self.heading else []
+        return "\n".join([*heading, *self.lines, *items])
+
+    def compact(self) -> "Card":
+        """The card with what is said in one line each: no timeline, no latest notes."""
+        return self._replace(sections=())
+
+
+def render(
+    contact: Described, language: str, relations: Sequence[str] = (), notes: Sequence[str] = ()
+) -> Card:
+    """The card of a contact, labels in ``language``. ``relations`` are ready words, ``notes`` the
+    newest memories that no profile speaks for yet. Values are reduced to harmless single lines and
+    their number is bounded, so a card's size is too.
     """
     words = LABELS["zh" if language == "zh" else "en"]
-    heading = one_line(name, MAX_VALUE) or "?"
+    heading = one_line(contact.name, MAX_VALUE) or "?"
+    attributes = contact.attributes.items()
+    known = sorted(attributes, key=lambda item: (_ORDER.get(item[0], 99), item[0]))
     lines = [
-        f"### {_quoted(heading) if names_role(heading) else heading}",
-        _line(words, words["aliases"], aliases[:MAX_VALUES]),
-        _line(words, words["relationship"], [relationship]),
-    ]
-    known = sorted((attributes or {}).items(), key=lambda item: (_ORDER.get(item[0], 99), item[0]))
-    lines += [
-        line(key, [one_line(str(v["value"]), MAX_VALUE) for v in values[:MAX_VALUES]], language)
-        for key, values in known[:MAX_ATTRIBUTES]
-    ]
-    lines += [
+        _line(words, words["aliases"], contact.aliases[:MAX_VALUES]),
+        _line(words, words["relationship"], [contact.relationship]),
+        *(
+            line(key, [one_line(str(v["value"]), MAX_VALUE) for v in values[:MAX_VALUES]], language)
+            for key, values in known[:MAX_ATTRIBUTES]
+        ),
         _line(words, words["relations"], relations[:MAX_VALUES]),
-        _line(words, words["personality"], [personality], MAX_PERSONALITY),
+        _line(words, words["personality"], [contact.personality], MAX_PERSONALITY),
     ]
-    events = [_event(event) for event in timeline[-MAX_EVENTS:]]
-    told = [str(event["text"]) for event in timeline[-MAX_EVENTS:]]
-    for caption, items in (
-        (words["timeline"], events),
-        (words["notes"], [note for note in notes if not any(text in note for text in told)]),
-    ):
-        bullets = [f"- {text}" for item in items if (text := one_line(item, MAX_NOTE))]
-        if bullets:
-            lines += [caption + words["colon"].rstrip(), *bullets]
-    return "\n".join(filter(None, lines))
+    timeline = contact.timeline[-MAX_EVENTS:]
+    events = [" ".join(filter(None, (event.get("at"), str(event["text"])))) for event in timeline]
+    fresh = [note for note in notes if not any(str(event["text"]) in note for event in timeline)]
+    sections = [
+        Section(words[caption] + words["colon"].rstrip(), tuple(items))
+        for caption, texts in (("timeline", events), ("notes", fresh))
+        if (items := [item for text in texts if (item := one_line(text, MAX_NOTE))])
+    ]
+    heading = _quoted(heading) if names_role(heading) else heading
+    return Card(heading, tuple(filter(None, lines)), tuple(sections))
 
 
 def line(key: str, values: Sequence[str], language: str) -> str:
@@ -86,29 +130,18 @@ def _line(
     return caption + words["colon"] + words["comma"].join(shown) if shown else ""
 
 
-def compact(card: str) -> str:
-    """The card with what is said in one line each: no timeline, no latest notes."""
-    lines = card.splitlines()
-    return "\n".join(
-        line
-        for line, after in zip(lines, [*lines[1:], ""], strict=True)
-        if not line.startswith("- ") and not after.startswith("- ")
-    )
-
-
-def with_coming(card: str, coming: Sequence[Mapping[str, Any]], today: date, language: str) -> str:
-    """A stored card with what is to come, as seen ``today``, before what was. ``coming`` is as
+def with_coming(
+    card: Card, coming: Sequence[Mapping[str, Any]], today: date, language: str
+) -> Card:
+    """The card with what is to come, as seen ``today``, before what was. ``coming`` is as
     Contact holds it; what has passed is left out."""
     words = LABELS[language]
     found = sorted(_coming(coming, today, language), key=itemgetter(0))[:MAX_COMING]
     if not found:
         return card
-    lines = card.splitlines()
-    colon = words["colon"].rstrip()
-    sections = {words["timeline"] + colon, words["notes"] + colon}
-    place = next((at for at, line in enumerate(lines) if line in sections), len(lines))
-    bullets = [f"- {when}{words['colon']}{said}" for _, when, said in found]
-    return "\n".join([*lines[:place], words["coming"] + colon, *bullets, *lines[place:]])
+    items = tuple(f"{when}{words['colon']}{said}" for _, when, said in found)
+    section = Section(words["coming"] + words["colon"].rstrip(), items)
+    return card._replace(sections=(section, *card.sections))
 
 
 def _coming(
@@ -145,8 +178,3 @@ def date_said(kind: str, years: int | None, language: str) -> str:
 def _quoted(text: str) -> str:
     """Words of somebody's choice, which could be taken for ours, in quotation marks."""
     return f"“{text.translate(_QUOTES)}”"
-
-
-def _event(event: Mapping[str, Any]) -> str:
-    at = event.get("at")
-    return f"{at} {event['text']}" if at else str(event["text"])

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from accounts.models import EndUser
 from contacts import relations
-from contacts.cards import with_coming
+from contacts.cards import Card, with_coming
 from contacts.key_index import Hit, hits, person_of
 from contacts.models import Contact
 from understanding.attribute_index import DAY
@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
     """A contact whom a message may mean, with its card."""
 
     person: Person
-    card: str
+    card: Card
 
 
 class People(NamedTuple):
@@ -68,14 +68,14 @@ class People(NamedTuple):
     session mention, by id."""
 
     mentions: list[Mention]
-    cards: dict[UUID, str]
+    cards: dict[UUID, Card]
     near: tuple[NearDate, ...]
     talked_of: Mapping[UUID, Person] = {}
 
 
 def who_is_meant(
     end_user: EndUser, message: str, turns: Turns, stay: int = 0
-) -> tuple[list[Mention], dict[UUID, str]]:
+) -> tuple[list[Mention], dict[UUID, Card]]:
     """The mentions in ``message``, pronouns resolved and descriptions (那个在腾讯上班的人)
     found, and the cards of those meant. Behind them, whom the conversation is still about, for
     up to ``stay`` messages after they were meant last. Nobody who is archived is among them.
@@ -293,10 +293,10 @@ def _known(found: Iterable[Hit]) -> dict[UUID, dict[str, Any]]:
     return {UUID(hit.known["id"]): hit.known for hit in found}
 
 
-def cards_of(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UUID, str]:
+def cards_of(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UUID, Card]:
     """The cards of contacts as the index gives them, with what comes soon."""
     today, language = end_user.day_of_talk, end_user.reads
     return {
-        pk: with_coming(contact["card"], contact["coming"], today, language)
+        pk: with_coming(Card.stored(contact["card"]), contact["coming"], today, language)
         for pk, contact in known.items()
     }

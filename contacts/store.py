@@ -162,7 +162,7 @@ def create_all(
             taken[place] = same[contact.namesake]
             continue
         same[contact.namesake] = None
-        contact.card = card_of(contact, end_user.language)
+        contact.card = str(cards.render(contact, end_user.language))
         contact.coming = _coming(contact, [])
     if not taken:
         Contact.objects.bulk_create(contacts)
@@ -244,7 +244,7 @@ def save(contact: Contact, fields: Sequence[str]) -> None:
         contact.name = clean_name(contact.name)
         contact.name_key = names.name_key(contact.name)
         fields = [*fields, "name_key"]
-    contact.card = card_text(contact, contact.end_user.language)
+    contact.card = str(card_of(contact, contact.end_user.language))
     contact.coming = coming(contact)
     # The order among others follows from a name that an undo has put back as well.
     contact.save(update_fields={*fields, "card", "coming", "sort_key", "updated_at"})
@@ -263,11 +263,12 @@ def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
         save(contact, [])
 
 
-def card_text(contact: Contact, language: str) -> str:
+def card_of(contact: Contact, language: str) -> cards.Card:
     """The card of a contact in ``language``, with the newest notes that its profile does not
     speak for yet; where these come from is a setting."""
     notes_of = import_string(settings.MIO_CARD_NOTES)
-    return card_of(contact, language, relations.on_card(contact, language), notes_of(contact))
+    related = relations.on_card(contact, language)
+    return cards.render(contact, language, related, notes_of(contact))
 
 
 def coming(contact: Contact) -> list[dict[str, Any]]:
@@ -291,23 +292,6 @@ def _coming(
         ),
         *({"kind": kind, "value": value} for kind, value, _ in dates),
     ]
-
-
-def card_of(
-    contact: Contact, language: str, related: Sequence[str] = (), notes: Sequence[str] = ()
-) -> str:
-    """The card of a contact with these relations and notes."""
-    return cards.render(
-        name=contact.name,
-        language=language,
-        aliases=contact.aliases,
-        relationship=contact.relationship,
-        attributes=contact.attributes,
-        personality=contact.personality,
-        timeline=contact.timeline,
-        relations=related,
-        notes=notes,
-    )
 
 
 def flat_attributes(contact: Contact) -> dict[str, Any]:

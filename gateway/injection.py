@@ -10,7 +10,7 @@ import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -28,6 +28,7 @@ from gateway.sse import Answer
 from memories import queue
 from memories.api.messages import MAX_CONTENT
 from memories.context import build, measures, pace
+from memories.context.render import Block
 from memories.context.request import ContextRequest
 from memories.context.result import Trace
 from memories.context.use import note_use
@@ -37,7 +38,6 @@ from memories.types import CONTACT
 
 # Of what a conversation carries that the upstream keeps, so much is known; more is told again.
 MOST_CARRIED = 20_000
-_HEADING, _CARD = "## ", "### "
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +121,11 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
         block = ""
     else:
         traced = _trace(chat, end_user, place.session_id, search_until, asks)
-        block = traced.injection.system_prompt
-        if chat.placement == Upstream.Placement.TAIL:
+        untold = traced.block
+        if untold and chat.placement == Upstream.Placement.TAIL:
             carried = place.kept.injected if place.kept else ""
-            block = unsaid(block, [carried, *blocks.values()])
-        fresh = block
+            untold = unsaid(untold, [carried, *blocks.values()])
+        fresh = block = str(untold or "")
         people |= {contact.id for contact in traced.injection.contacts} if block else set()
     if chat.placement == Upstream.Placement.SYSTEM:
         blocks = {}
@@ -139,7 +139,9 @@ def _trace(
 ) -> Trace:
     turns = chat.talk.turns
     if speaker:
-        return build.trace_for_speaker(end_user, speaker, turns[-1].text[:MAX_CONTENT])
+        return build.trace_for_speaker(
+            end_user, speaker, ContextRequest(turns[-1].text[:MAX_CONTENT])
+        )
     left_ms = max(1, round((search_until - time.perf_counter()) * 1000))  # 0 would be no limit
     history = [
         (CONTACT if chains.speaker_of(chat, end_user, turn) else turn.role, turn.text[:MAX_CONTENT])
@@ -159,33 +161,22 @@ def _trace(
     )
 
 
-def unsaid(block: str, carried: Iterable[str]) -> str:
-    """``block`` without the cards and lines that stand in blocks of before; "" where nothing is
-    left. A card of which one line is new is told again as a whole."""
+def unsaid(block: Block, carried: Iterable[str]) -> Block:
+    """``block`` without the cards and lines that stand in texts of before. A card of which one line
+    is new is told again as a whole."""
     carried_lines = {line for text in carried for line in text.split("\n")}
-    if not block:
-        return ""
-    opening, note, *lines, closing = block.split("\n")
-    new_lines, heading = list[str](), ""
-    for entry in _entries(lines):
-        if entry[0].startswith(_HEADING):
-            heading = entry[0]
-        elif not carried_lines.issuperset(entry):
-            new_lines += [heading, *entry] if heading else entry
-            heading = ""
-    return "\n".join([opening, note, *new_lines, closing]) if new_lines else ""
-
-
-def _entries(lines: Iterable[str]) -> list[list[str]]:
-    """Lines as they belong together: a card is one entry."""
-    entries: list[list[str]] = []
-    for line in lines:
-        of_card = bool(entries) and entries[-1][0].startswith(_CARD)
-        if of_card and not line.startswith((_HEADING, _CARD)):
-            entries[-1].append(line)
-        else:
-            entries.append([line])
-    return entries
+    sections = [
+        replace(section, entries=entries)
+        for section in block.sections
+        if (
+            entries := tuple(
+                entry
+                for entry in section.entries
+                if not carried_lines.issuperset(entry.split("\n"))
+            )
+        )
+    ]
+    return replace(block, sections=tuple(sections))
 
 
 def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:

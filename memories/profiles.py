@@ -314,13 +314,6 @@ def settled(patch: ProfilePatch, person: UUID, memories: Sequence[StoredMemory])
 def as_text(contact: Contact) -> str:
     """A contact's profile as the content of a memory: its card without the newest notes,
     which are memories of their own."""
-    card = cards.render(
-        name=contact.name,
-        language=contact.end_user.language,
-        aliases=contact.aliases,
-        relationship=contact.relationship,
-        attributes=contact.attributes,
-        personality=contact.personality,
-        timeline=contact.timeline,
-    )
-    return "\n".join(line.removeprefix("### ").removeprefix("- ") for line in card.splitlines())
+    card = cards.render(contact, contact.end_user.language)
+    sections = (row for caption, items in card.sections for row in (caption, *items))
+    return "\n".join([card.heading, *card.lines, *sections])

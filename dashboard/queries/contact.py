@@ -254,9 +254,9 @@ def card_of(contact: Contact, language: str) -> Card:
     own = contact.end_user.reads
     if language not in ("en", "zh") or language == own:
         return Card(contact.card_today, own, True)
-    card = store.card_text(contact, language)
+    card = store.card_of(contact, language)
     coming = with_coming(card, contact.coming, contact.end_user.today, language)
-    return Card(coming, language, False)
+    return Card(str(coming), language, False)
 
 
 def tombstone(contact: Contact, merged: str) -> Contact | None:

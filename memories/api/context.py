@@ -180,8 +180,10 @@ class ContextView(UserView):
         turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
         end_user, session_id = self.find_user(), asked.get("session_id") or ""
         if end_user is not None and (speaker := asked.get("speaker")):
-            bounds = {"limit": asked["limit"], "token_budget": asked["token_budget"]}
-            traced = build.trace_for_speaker(end_user, speaker, message, **bounds)
+            request = ContextRequest(
+                message, limit=asked["limit"], token_budget=asked["token_budget"]
+            )
+            traced = build.trace_for_speaker(end_user, speaker, request)
             return Response(asdict(traced.injection))
         traced = measures.measured_trace(
             end_user,

@@ -55,13 +55,13 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
             own_card.text_of(end_user, own_card.of(end_user)) if "user" in request.include else ""
         )
         ways, block = _prompt(end_user, request, people, contacts, found, own_text, erasures)
-    kept = {memory.id for memory in block.kept}
+    kept = {memory.id for memory in block.memories}
     steps = tuple(clock.by_name())
     injection = Injection(
-        system_prompt=block.text,
+        system_prompt=str(block),
         user_card=own_text,
         contacts=tuple(contacts),
-        memories=block.kept,
+        memories=block.memories,
         forgetting=tuple(map(forget_notices.forgetting, erasures)),
         dates=block.dates,
         timing_ms=since(started),
@@ -72,22 +72,20 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
     ways = [
         replace(way, kept=way.memory.id in kept, line=way.memory.id in block.lines) for way in ways
     ]
-    return Trace(injection, tuple(people.mentions), tuple(ways), steps, found.about)
+    return Trace(injection, block, tuple(people.mentions), tuple(ways), steps, found.about)
 
 
-def trace_for_speaker(
-    end_user: EndUser, speaker: str, message: str, *, limit: int = 10, token_budget: int = 1500
-) -> Trace:
+def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) -> Trace:
     """What a model should know before it answers somebody else than the end user, in a chat of
     several: what they told themselves, and nothing that the user did."""
     started = time.perf_counter()
     bearers = store.find(end_user, speaker)
     own = bearers[0] if len(bearers) == 1 else None  # of several, nobody knows which
     names = {speaker, *((own.name, *own.aliases) if own else ())}
-    ways = what.ways(linked.told_by(end_user, names, message), [], end_user)
-    block = render(end_user.reads, [], [way.injected for way in ways], limit, token_budget)
-    injection = Injection(block.text, memories=block.kept, timing_ms=since(started))
-    return Trace(injection, ways=tuple(ways))
+    ways = what.ways(linked.told_by(end_user, names, request.message), [], end_user)
+    block = render(end_user.reads, request, [], [way.injected for way in ways])
+    injection = Injection(str(block), memories=block.memories, timing_ms=since(started))
+    return Trace(injection, block, ways=tuple(ways))
 
 
 def _prompt(
@@ -108,13 +106,12 @@ def _prompt(
     ways = what.candidates(end_user, request, found, people, hits)
     block = render(
         end_user.reads,
+        request,
         shown,
         [way.injected for way in ways],
-        request.limit,
-        request.token_budget,
-        forget_notices.just_asked(erasures, request.session_id),
-        [InjectedDate(*date) for date in near if date.contact not in on_card],
-        end_user.day_of_talk,
-        own_text,
+        told=forget_notices.just_asked(erasures, request.session_id),
+        dates=[InjectedDate(*date) for date in near if date.contact not in on_card],
+        today=end_user.day_of_talk,
+        own_card=own_text,
     )
     return ways, block

@@ -14,7 +14,7 @@ from accounts.best_effort import best_effort
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts import lookup
-from contacts.cards import compact
+from contacts.cards import Card
 from memories import model_calls
 from memories.context import pace
 from memories.models import ModelCall
@@ -43,7 +43,7 @@ class Opinion:
     answer it is."""
 
     mentions: Sequence[Mention]
-    cards: Mapping[UUID, str]
+    cards: Mapping[UUID, Card]
     resolved: Resolved
 
 
@@ -182,8 +182,8 @@ def _begun(provider: OpenAIProvider, request: WhoRequest) -> Future[Reply[Sequen
     return begun
 
 
-def _line(card: str) -> str:
-    return "; ".join(line.strip() for line in compact(card).splitlines() if line.strip())
+def _line(card: Card) -> str:
+    return "; ".join(str(card.compact()).splitlines())
 
 
 def _meant(mentions: Iterable[Mention]) -> set[UUID]:

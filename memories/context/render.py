@@ -6,6 +6,7 @@ from datetime import date
 from uuid import UUID
 
 from contacts.cards import date_said
+from memories.context.request import ContextRequest
 from understanding.dates.important_dates import date_text
 from understanding.statements.fence import CLOSE, OPEN, WORDS
 from understanding.statements.quotes import attributed
@@ -90,68 +91,112 @@ NOTHING = Told()
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """The text, the memories and dates that found room in it, and which memories have a line."""
+class Section:
+    """Entries below a heading ("" for notices, which have none): a card each, or a line."""
 
-    text: str
-    kept: tuple[InjectedMemory, ...]
-    lines: frozenset[UUID]
+    heading: str
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What is injected: a note on what it is, and sections. ``memories`` and ``dates`` found room in
+    it; ``lines`` are the ids of those memories that have a line of their own. ``str`` gives the text,
+    "" where nothing is to be said."""
+
+    note: str
+    sections: tuple[Section, ...]
+    memories: tuple[InjectedMemory, ...] = ()
+    lines: frozenset[UUID] = frozenset()
     dates: tuple[InjectedDate, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.sections:
+            return ""
+        shown = (row for one in self.sections for row in (one.heading, *one.entries) if row)
+        return "\n".join([OPEN, self.note, *shown, CLOSE])
 
 
 def render(
     language: str,
+    request: ContextRequest,
     contacts: Sequence[InjectedContact],
     memories: Sequence[InjectedMemory],
-    limit: int,
-    token_budget: int,
+    *,
     told: Told = NOTHING,
     dates: Sequence[InjectedDate] = (),
     today: date = date.min,
     own_card: str = "",
 ) -> Block:
-    """The fenced block without secrets within the budget, with up to ``limit`` memories; they are the best
-    first. ``dates`` are as seen ``today``. The user's ``own_card`` has at most half of the budget."""
+    """The fenced block without secrets within the budget of the ``request``, with up to its limit of
+    memories; they are the best first. ``dates`` are as seen ``today``. The user's ``own_card`` has at
+    most half of the budget."""
     words = WORDS[language]
-    said = _said(words, language, told)
+    notices = _notices(words, language, told)
     apart = ("forgotten", "not_found", "unclear", "dates", "user")
     fixed = [text for key, text in words.items() if key not in apart]
-    left = token_budget - estimate_tokens("\n".join([OPEN, *fixed, *said, CLOSE]))
-    cards: dict[bool, list[str]] = {False: [], True: []}
+    left = request.token_budget - estimate_tokens("\n".join([OPEN, *fixed, *notices, CLOSE]))
     own, cost = _fitting(own_card, left // 2 - estimate_tokens(words["user"]) - 1)
     left -= cost + estimate_tokens(words["user"]) + 1 if own else 0
-    for place, contact in enumerate(contacts):
-        stays = contact.matched_by == "conversation"
-        # The people still to come keep their share, so that a long card crowds nobody out.
-        share = left // (len(contacts) - place)
-        card, cost = _fitting(contact.card, min(share, STAYING) if stays else share)
-        if card:
-            cards[stays].append(card)
-            left -= cost
+    meant, talked_of, cost = _cards(contacts, left)
+    left -= cost
     coming = {near: _near(near, today, language) for near in dates[:MAX_DATES]}
     if (cost := estimate_tokens("\n".join([words["dates"], *coming.values()]))) > left:
         coming = {}
     left -= cost if coming else 0
-    on_cards = "\n".join(cards[False] + cards[True])
+    on_cards = "\n".join(meant + talked_of)
     kept: list[InjectedMemory] = []
     lines: dict[UUID, str] = {}
     for memory in memories:
         text = one_line(memory.content, MAX_LINE)
         line = _line(memory, text, language)
         cost = estimate_tokens(line) + 1
-        if len(kept) == limit or cost > left:
+        if len(kept) == request.limit or cost > left:
             continue
         kept.append(memory)
         if memory.outdated_on or memory.ended or text not in on_cards:
             lines[memory.id] = line
             left -= cost
-    parts = [*said, *([words["user"], own] if own else [])]
-    for stays, heading in ((False, "people"), (True, "talk")):
-        parts += [words[heading], *cards[stays]] if cards[stays] else []
-    parts += [words["dates"], *coming.values()] if coming else []
-    parts += [words["memories"], *lines.values()] if lines else []
-    text = masked("\n".join([OPEN, words["note"], *parts, CLOSE])) if parts else ""
-    return Block(text, tuple(kept), frozenset(lines), tuple(coming))
+    sections = (
+        Section("", tuple(notices)),
+        Section(words["user"], tuple(own.splitlines())),
+        Section(words["people"], tuple(meant)),
+        Section(words["talk"], tuple(talked_of)),
+        Section(words["dates"], tuple(coming.values())),
+        Section(words["memories"], tuple(lines.values())),
+    )
+    filled = _masked(words["note"], [section for section in sections if section.entries])
+    return Block(words["note"], filled, tuple(kept), frozenset(lines), tuple(coming))
+
+
+def _cards(contacts: Sequence[InjectedContact], budget: int) -> tuple[list[str], list[str], int]:
+    """The cards of those meant and of those still talked of, and what they cost."""
+    meant: list[str] = []
+    talked_of: list[str] = []
+    left = budget
+    for place, contact in enumerate(contacts):
+        stays = contact.matched_by == "conversation"
+        # The people still to come keep their share, so that a long card crowds nobody out.
+        share = left // (len(contacts) - place)
+        card, cost = _fitting(contact.card, min(share, STAYING) if stays else share)
+        if card:
+            (talked_of if stays else meant).append(card)
+            left -= cost
+    return meant, talked_of, budget - left
+
+
+def _masked(note: str, sections: Sequence[Section]) -> tuple[Section, ...]:
+    """The sections without secrets. What is a secret may depend on the line before, so that they
+    are read as one text; a mask changes no line break."""
+    rows = iter(masked(str(Block(note, tuple(sections)))).split("\n")[2:])
+
+    def taken(text: str) -> str:
+        return "\n".join(next(rows) for _ in text.split("\n"))
+
+    return tuple(
+        Section(one.heading and taken(one.heading), tuple(map(taken, one.entries)))
+        for one in sections
+    )
 
 
 def _line(memory: InjectedMemory, text: str, language: str) -> str:
@@ -178,14 +223,14 @@ def _near(near: InjectedDate, today: date, language: str) -> str:
     )
 
 
-def _said(words: Mapping[str, str], language: str, told: Told) -> list[str]:
-    said = [words["forgotten"]] if told.forgotten else []
-    said += [words["unclear"]] if told.unclear else []
+def _notices(words: Mapping[str, str], language: str, told: Told) -> list[str]:
+    notices = [words["forgotten"]] if told.forgotten else []
+    notices += [words["unclear"]] if told.unclear else []
     if told.missing is not None:
         quoted = [f"“{one_line(word, MAX_WORD)}”" for word in told.missing[:MAX_MISSING]]
         what = (", " if language == "en" else "、").join(quoted) or _SOMETHING[language]
-        said.append(words["not_found"].format(what))
-    return said
+        notices.append(words["not_found"].format(what))
+    return notices
 
 
 def _fitting(card: str, budget: int) -> tuple[str, int]:

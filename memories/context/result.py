@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memories.context import linked
-from memories.context.render import InjectedContact, InjectedDate, InjectedMemory
+from memories.context.render import Block, InjectedContact, InjectedDate, InjectedMemory
 from memories.context.timing import Step
 from memories.models import Memory
 from memories.search.ranking import Hit
@@ -66,10 +66,11 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an injection came about. ``ways`` are all memories found, the best first; ``about``
-    is None where nobody's memories were looked for."""
+    """How an injection came about. ``block`` is its text in parts, None for nobody's; ``ways`` are all
+    memories found, the best first; ``about`` is None where nobody's memories were looked for."""
 
     injection: Injection
+    block: Block | None = None
     mentions: tuple[Mention, ...] = ()
     ways: tuple[Way, ...] = ()
     steps: tuple[Step, ...] = ()

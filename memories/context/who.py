@@ -9,7 +9,6 @@ from django.conf import settings
 
 from accounts.models import EndUser
 from contacts import lookup
-from contacts.cards import compact
 from memories.context import model_resolution
 from memories.context.memory_vote import Voted
 from memories.context.model_resolution import Opinion, Question
@@ -87,9 +86,8 @@ def contacts_of(people: lookup.People) -> list[InjectedContact]:
             matched_by=mention.how,
             matched_text=mention.text,
             confidence=round(mention.confidence, 3),
-            card=compact(people.cards[mention.person.id])
-            if mention.how == "conversation"
-            else people.cards[mention.person.id],
+            card=str(card.compact() if mention.how == "conversation" else card),
         )
         for mention in best.values()
+        for card in [people.cards[mention.person.id]]
     ]

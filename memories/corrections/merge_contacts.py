@@ -14,8 +14,8 @@ from accounts.cells import atomic
 from accounts.changes import UNRECORDED, Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
+from contacts import cards, relations, store
 from contacts import merge as identities
-from contacts import relations, store
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact
 from memories import profiles, queue
@@ -83,9 +83,8 @@ def rehearsed_card(
 
     again = derived.keep_sound(survivor, about)
     related = relations.on_card_of_both(loser, survivor, end_user.language)
-    return store.card_of(
-        survivor, end_user.language, related, _notes_of_both(loser, survivor, again)
-    )
+    notes = _notes_of_both(loser, survivor, again)
+    return str(cards.render(survivor, end_user.language, related, notes))
 
 
 def _links_of_both(loser: Contact, survivor: Contact, memory_ids: Collection[UUID]) -> list[Link]:

@@ -33,9 +33,9 @@ def cards_are_current() -> Iterator[Finding]:
     contacts = Contact.objects.standing().light().select_related("end_user").order_by("pk")
     for contact in contacts.iterator(CHUNK):
         user = contact.end_user
-        card = store.card_text(contact, user.language)
+        card = store.card_of(contact, user.language)
         now = cards.with_coming(card, store.coming(contact), user.today, user.reads)
-        if contact.card != card or contact.card_today != now:
+        if contact.card != str(card) or contact.card_today != str(now):
             yield Finding(contact.end_user_id, contact.id, "card is out of date")
 
 

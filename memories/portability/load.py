@@ -160,7 +160,7 @@ def _insert(model: type[models.Model], rows: Rows) -> None:
 def _derive_contacts(end_user: EndUser, progress: Progress) -> None:
     for contact in Contact.objects.of(end_user).light().iterator(CHUNK):
         if contact.merged_into_id is None:
-            card = store.card_text(contact, end_user.language)
+            card = str(store.card_of(contact, end_user.language))
             by_name = key_index.sort_key(contact.name)
             coming = store.coming(contact)
             derived = {"card": card, "coming": coming, "sort_key": by_name}

@@ -22,6 +22,7 @@ from openai import AsyncOpenAI
 from accounts.models import ApiKey, EndUser
 from contacts.models import Contact
 from gateway import chat_messages, exchange, injection, upstreams
+from memories.context.render import Block, Section
 from memories.erasure import erase
 from memories.models import GatewayTurn, Memory, Message
 from memories.portability import export_user, import_user
@@ -135,18 +136,19 @@ def test_the_same_message_gets_the_same_bytes_again_and_only_news_is_added(
 
 
 def test_of_what_was_told_before_only_new_cards_and_lines_are_left() -> None:
-    def block(*lines: str) -> str:
-        return "\n".join([OPEN, "A note.", *lines, CLOSE])
+    def block(people: tuple[str, ...], memories: tuple[str, ...]) -> Block:
+        sections = Section("## People", people), Section("## Memories", memories)
+        return Block("A note.", tuple(one for one in sections if one.entries))
 
-    kim, ann = ["### Kim", "- sings"], ["### Ann", "- swims"]
-    told = block("## People", *kim, "## Memories", "- one")
-    assert injection.unsaid(told, [told]) == ""
-    assert injection.unsaid("", [told]) == ""
+    kim, ann = "### Kim\n- sings", "### Ann\n- swims"
+    told = block((kim,), ("- one",))
+    assert str(told) == f"{OPEN}\nA note.\n## People\n{kim}\n## Memories\n- one\n{CLOSE}"
+    assert str(injection.unsaid(told, [str(told)])) == ""
     assert injection.unsaid(told, []) == told
-    more = block("## People", *kim, *ann, "## Memories", "- one", "- two")
-    assert injection.unsaid(more, [told]) == block("## People", *ann, "## Memories", "- two")
-    changed = block("## People", *kim, "- dances")
-    assert injection.unsaid(changed, [told]) == changed
+    more = block((kim, ann), ("- one", "- two"))
+    assert injection.unsaid(more, [str(told)]) == block((ann,), ("- two",))
+    changed = block((f"{kim}\n- dances",), ())
+    assert injection.unsaid(changed, [str(told)]) == changed
 
 
 def test_history_that_is_sent_again_is_stored_once_and_edited_turns_are_branches(

@@ -9,7 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contacts import cards
+from contacts.models import Contact
 from memories.context.render import CLOSE, OPEN, InjectedContact, InjectedMemory, Told, render
+from memories.context.request import ContextRequest
 
 ROLES = "system assistant user human ai tool developer ｓｙｓｔｅｍ System 系统 系統 助手 用户 人类".split()
 PARTS = st.one_of(
@@ -30,22 +32,20 @@ _HIDDEN = regex.compile(
 
 
 def block(name, key, value, memory, language="en", stored=""):
-    card = stored or cards.render(
+    contact = Contact(
         name=name,
-        language=language,
         aliases=[value],
         relationship=value,
         attributes={key: [{"value": value}], "location": [{"value": value}]},
         personality=value,
         timeline=[{"text": value, "at": "2024"}, {"text": value, "at": ""}],
-        relations=[value],
-        notes=[memory],
     )
+    card = stored or str(cards.render(contact, language, relations=[value], notes=[memory]))
     who = InjectedContact(uuid4(), name, "name", name, 1.0, card)
     said = InjectedMemory(uuid4(), memory, 1.0, "", "2024-05-01", "2024-06-01")
-    return render(
-        language, [who], [said], 9, 9000, told=Told(forgotten=True, missing=(value,))
-    ).text
+    told = Told(forgotten=True, missing=(value,))
+    request = ContextRequest("", limit=9, token_budget=9000)
+    return str(render(language, request, [who], [said], told=told))
 
 
 def assert_reads_as_data(text):

@@ -42,7 +42,8 @@ def test_a_plan_is_on_the_card_until_its_day_and_history_after_it(language, name
     assert plan.content in lines[place + 1]
     assert str(later.date()) in lines[place + 2]
     assert contact.card_today.count(plan.content) == 1
-    day = cards.with_coming("", contact.coming, soon.date() + timedelta(days=1), language)
+    tomorrow = soon.date() + timedelta(days=1)
+    day = str(cards.with_coming(cards.Card(""), contact.coming, tomorrow, language))
     assert plan.content not in day
     assert str(later.date()) in day
 

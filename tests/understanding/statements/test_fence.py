@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contacts import cards
+from contacts.models import Contact
 from memories.context.render import InjectedContact, InjectedMemory, render
+from memories.context.request import ContextRequest
 from understanding.statements.own_words import own_words, without_injected
 
 OWN = "By the way, I moved to Lisbon."
@@ -19,19 +21,20 @@ ONE = UUID(int=1)
 
 
 def card(name: str, language: str) -> str:
-    return cards.render(
+    contact = Contact(
         name=name,
-        language=language,
         relationship="SECRET friend",
         attributes={"company": [{"value": 'SECRET "Ltd"'}], "likes": [{"value": "SECRET tea"}]},
         timeline=[{"at": "2024-03", "text": "SECRET came to stay"}],
     )
+    return str(cards.render(contact, language))
 
 
 def block(language: str, contacts: int, memories: int, stays: bool) -> str:
     how = "conversation" if stays else "name"
-    return render(
+    injected = render(
         language,
+        ContextRequest(""),
         [
             InjectedContact(ONE, f"N{n}", how, "", 1.0, card(f"N{n} SECRET", language))
             for n in range(contacts)
@@ -40,9 +43,8 @@ def block(language: str, contacts: int, memories: int, stays: bool) -> str:
             InjectedMemory(ONE, f"SECRET{n} isn't what “they” say", 1.0, "", "2024-05-01")
             for n in range(memories)
         ],
-        10,
-        1500,
-    ).text
+    )
+    return str(injected)
 
 
 BLOCKS = st.builds(
