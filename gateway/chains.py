@@ -1,5 +1,5 @@
 """Finds the conversation that a request continues: each message is known by a hash of itself and of
-all before it, a conversation that the upstream keeps by the upstream's name for it."""
+all before it."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -35,14 +35,11 @@ class Chat:
 @dataclass(frozen=True, slots=True)
 class Place:
     """The place of a request in its conversation: ``chain`` has an id of each turn, ``rows`` are the
-    known ones of these, ``before`` is the id that the first follows, and ``kept`` the row of what
-    the upstream keeps of the conversation."""
+    known ones of these."""
 
     session_id: str
-    before: str
     chain: Sequence[str] = ()
     rows: Sequence[GatewayTurn] = ()
-    kept: GatewayTurn | None = None
 
 
 def known_user(chat: Chat) -> EndUser | None:
@@ -55,26 +52,21 @@ def known_user(chat: Chat) -> EndUser | None:
 
 def place_of_new(chat: Chat) -> Place:
     """The place of a chat of an unknown user."""
-    maker = EndUser(app=chat.app, external_id=chat.external_id)
-    return Place(chat.session or _new_session(), _before(maker, chat.talk.follows, None))
+    return Place(chat.session or _new_session())
 
 
 def place_of(chat: Chat, end_user: EndUser) -> Place:
     """The place of a chat. Within the user's scope."""
-    kept_turn = find_kept(end_user, chat.talk.follows) if chat.talk.follows else None
-    before = _before(end_user, chat.talk.follows, kept_turn)
-    chain = chain_ids(end_user, chat.talk.turns, before)
+    chain = chain_ids(end_user, chat.talk.turns)
     known = GatewayTurn.objects.of(end_user).filter(chain_id__in=set(chain))
     rows = list(known.order_by("created_at")) if chain else []
-    session_id = chat.session or (
-        kept_turn.session_id if kept_turn else _session(chain, rows, chat.talk)
-    )
-    return Place(session_id or _new_session(), before, chain, rows, kept_turn)
+    session_id = chat.session or _session(chain, rows, chat.talk) or _new_session()
+    return Place(session_id, chain, rows)
 
 
-def chain_ids(end_user: EndUser, turns: Iterable[Turn], before: str = "") -> list[str]:
+def chain_ids(end_user: EndUser, turns: Iterable[Turn]) -> list[str]:
     """The id of each turn: a hash of it and of all before it, keyed by this installation."""
-    ids = []
+    ids, before = [], ""
     for turn in turns:
         by = f"{turn.role} {turn.speaker}" if turn.speaker else turn.role
         before = hash_of(end_user, f"{before}\n{by}\n{normalised(turn.text)}")
@@ -92,25 +84,6 @@ def speaker_of(chat: Chat, end_user: EndUser | None, turn: Turn) -> str | None:
         return store.clean_name(turn.speaker)
     except store.InvalidContact:
         return None
-
-
-def kept_id(end_user: EndUser, name: str) -> str:
-    """The chain id of a response or a conversation that the upstream keeps by this name."""
-    return hash_of(end_user, name)
-
-
-def find_kept(end_user: EndUser, name: str) -> GatewayTurn | None:
-    """The row of a response or a conversation that the upstream keeps."""
-    rows = GatewayTurn.objects.of(end_user).filter(chain_id=kept_id(end_user, name))
-    return rows.order_by("-created_at").first()
-
-
-def _before(end_user: EndUser, follows: str, kept_turn: GatewayTurn | None) -> str:
-    """With each answer a conversation goes on, so that the same words after it are others."""
-    if not follows:
-        return ""
-    answered = kept_turn.created_at.isoformat() if kept_turn else ""
-    return hash_of(end_user, f"{kept_id(end_user, follows)}\n{answered}")
 
 
 def _session(chain: Sequence[str], rows: Sequence[GatewayTurn], talk: Conversation) -> str:

@@ -68,15 +68,12 @@ class Turn:
 class Conversation:
     """``turns`` end with the last user message. ``goes_on``: something was said or done after it,
     such as a call of a tool. ``system`` is the system prompt and ``last`` the last message, unless
-    that is an assistant's or a tool's. ``follows`` names what was said before, where the upstream
-    keeps that itself; ``kept``: it keeps what it answers."""
+    that is an assistant's or a tool's."""
 
     turns: tuple[Turn, ...]
     goes_on: bool
     system: str
     last: str
-    follows: str = ""
-    kept: bool = False
 
 
 def read(messages: Any, instructions: Any = None) -> Conversation:

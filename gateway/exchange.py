@@ -8,7 +8,7 @@ import asyncio
 import contextvars
 import logging
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +19,6 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
 from accounts.bearer import bearer, key_of
@@ -32,9 +31,8 @@ from gateway.background_prompts import is_background
 from gateway.chains import Chat
 from gateway.chat_forms import Form
 from gateway.chat_messages import Conversation
-from gateway.identity import MAX_SESSION, check_single, named_user, session_of, user_of
+from gateway.identity import check_single, named_user, session_of, user_of
 from gateway.models import Upstream
-from gateway.sse import Answer
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -42,7 +40,6 @@ T = TypeVar("T")
 HEADERS = ("X-Mio-Memory", "X-Mio-Session", "X-Mio-People")
 MAX_MESSAGES = 10_000  # of one request: the longest chats of agents have some thousand
 LONGEST_WAIT = 10.0  # seconds for the cards of a chat, where the machine or the database is busy
-_FIRST = 3  # events, of which one has the id of the response
 # What a key of one user may ask of the upstream beside chats. Files, batches and whatever else the
 # upstream keeps is of all users of the app.
 _FOR_ONE_USER = ("audio", "completions", "embeddings", "images", "moderations", "rerank")
@@ -73,11 +70,6 @@ class Memory:
     prepared: injection.Prepared | None = None
 
     @property
-    def kept_by_upstream(self) -> bool:
-        """Whether what follows may name what the upstream keeps of this."""
-        return self.chat is not None and bool(self.chat.talk.kept or self.chat.talk.follows)
-
-    @property
     def headers(self) -> dict[str, str]:
         headers = {"X-Mio-Memory": self.state}
         if self.prepared is not None:
@@ -90,18 +82,16 @@ class Memory:
 @dataclass(frozen=True, slots=True)
 class Passed:
     """What goes to the upstream; the answer goes back with what is ``told`` in headers, and what
-    came of it is ``heard``. The id of a response is ``named`` before it is passed on.
-    ``asks_stream``: the body asks for a stream."""
+    came of it is ``heard``. ``asks_stream``: the body asks for a stream."""
 
     form: Form = chat_forms.CHAT
     body: bytes | AsyncIterator[bytes] = b""
     told: Mapping[str, str] = field(default_factory=dict)
-    named: Callable[[str], Awaitable[None]] | None = None
     heard: bytearray = field(default_factory=bytearray)
     asks_stream: bool = False
 
-    async def answer(self) -> Answer:
-        """Reads the answer that was heard."""
+    async def answer(self) -> str:
+        """What the assistant said in the answer that was heard."""
         return await bodies.aside(len(self.heard), partial(self.form.answer_of, bytes(self.heard)))
 
     async def decode(self, encoding: str) -> None:
@@ -128,41 +118,14 @@ async def chat(http: relay.Client, request: Request, form: Form, send: Send) -> 
     encode = partial(_sent, raw, body, memory, form, caller.upstream.placement)
     sent = await bodies.aside(len(raw), encode)
     noting = asyncio.create_task(_note_message(memory))
-    placing: list[asyncio.Task[None]] = []
-
-    async def named(response_id: str) -> None:
-        """Notes the id of a response, which the next request may name as soon as it is known."""
-        placing.append(asyncio.create_task(_note_place(memory, noting, response_id)))
-        await asyncio.wait(placing, timeout=settings.MIO_GATEWAY_BUDGET_MS / 1000)
-
-    name = named if memory.kept_by_upstream else None
-    streams = body.get("stream") is True
-    passed = Passed(form, sent, memory.headers, name, asks_stream=streams)
+    passed = Passed(form, sent, memory.headers, asks_stream=body.get("stream") is True)
     try:
         await _pass(http, caller, request, form.path, passed, send)
     finally:
-        await asyncio.gather(*placing)
         noted = await noting
-    if memory.chat and noted:
-        await _note_answer(memory.chat, noted, await passed.answer())
-
-
-async def response(http: relay.Client, request: Request, name: str, send: Send) -> None:
-    """Passes a response that the upstream keeps, or stops one, for the user whose it is; of one in
-    the background, what was said is noted. Raises ApiError."""
-    caller = await _in_thread(_KEYS, partial(_caller, request.headers))
-    user = user_of(caller.key, caller.upstream, request.headers, {})
-    kept_name = f"{chat_forms.RESPONSE}{name.split('/')[1]}"
-    looked_for = partial(injection.find_kept, caller.key.app, user, kept_name)
-    known = await _in_thread(_READS, looked_for)
-    if known is None:
-        raise ApiError(404, "not_found", "This user has no such response.")
-    asked, noted = known
-    passed = Passed(chat_forms.RESPONSES)
-    await _pass(http, caller, request, name, passed, send)
-    answer = await passed.answer()
-    if answer.in_background:
-        await _note_answer(asked, noted, answer)
+    if memory.chat and noted and (text := await passed.answer()):
+        note = partial(injection.note_answer, memory.chat, noted, text)
+        await _note(f"user {noted.end_user_id}", note)
 
 
 async def hand_on(http: relay.Client, request: Request, name: str, send: Send) -> None:
@@ -224,11 +187,9 @@ async def _remembered(
     """What is added to a chat: the cards of people, and what a search finds in time. Raises ApiError
     where nobody says whose chat it is."""
     user = user_of(caller.key, caller.upstream, headers, body)
-    if not talk.turns and not talk.follows:
+    if not talk.turns:
         return Memory("none")
     session = session_of(headers)
-    if talk.follows.startswith(chat_forms.CONVERSATION):
-        session = session or talk.follows.removeprefix(chat_forms.CONVERSATION)[:MAX_SESSION]
     asked = Chat(caller.key.app, user, session, talk, caller.upstream.placement)
     try:
         search_until = time.perf_counter() + settings.MIO_GATEWAY_BUDGET_MS / 1000
@@ -274,12 +235,6 @@ async def _pass(
         response = await relay.response_of(
             answer, more, passed.heard, passed.form.error_event, request.receive, streams=streams
         )
-        if isinstance(response, StreamingResponse):
-            response.body_iterator = _naming(response.body_iterator, passed)
-        else:
-            await passed.decode(encoding)
-            if passed.named and (response_id := (await passed.answer()).id):
-                await passed.named(response_id)
         try:
             await response(request.scope, request.receive, send)
         except ClientDisconnect:
@@ -289,22 +244,7 @@ async def _pass(
             kind = type(error).__name__
             log.warning("gateway: an upstream of app %d broke off: %s", caller.key.app_id, kind)
         finally:
-            if isinstance(response, StreamingResponse):
-                await passed.decode(encoding)
-
-
-async def _naming(pieces: AsyncIterable[Any], passed: Passed) -> AsyncIterator[Any]:
-    """The pieces of a stream; that with its id, in one of the first events, waits until it was
-    named. Pieces are whole lines, so each can be read alone."""
-    events = 0 if passed.named else _FIRST
-    async for piece in pieces:
-        if passed.named and events < _FIRST:
-            events += piece.count(b"data:")
-            read = partial(passed.form.answer_of, piece)
-            if response_id := (await bodies.aside(len(piece), read)).id:
-                events = _FIRST
-                await passed.named(response_id)
-        yield piece
+            await passed.decode(encoding)
 
 
 async def _note_message(memory: Memory) -> injection.Noted | None:
@@ -313,22 +253,6 @@ async def _note_message(memory: Memory) -> injection.Noted | None:
         return None
     note = partial(injection.note_message, memory.chat, memory.prepared)
     return await _note(f"app {memory.chat.app.pk}", note)
-
-
-async def _note_place(
-    memory: Memory, noting: asyncio.Task[injection.Noted | None], response_id: str
-) -> None:
-    """Notes what the upstream keeps by this id, once the message is noted."""
-    noted = await noting
-    if memory.chat is not None and noted is not None:
-        note = partial(injection.note_place, memory.chat, noted, response_id)
-        await _note(f"user {noted.end_user_id}", note)
-
-
-async def _note_answer(chat: Chat, noted: injection.Noted, answer: Answer) -> None:
-    if answer.text:
-        note = partial(injection.note_answer, chat, noted, answer)
-        await _note(f"user {noted.end_user_id}", note)
 
 
 async def _note(whose: str, note: Callable[[], T]) -> T | None:

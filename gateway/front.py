@@ -20,11 +20,6 @@ log = logging.getLogger(__name__)
 
 PREFIX = "/v1/"
 _MODELS = re.compile(r"models(/(?!\.\.?(/|$))[^/]+)*")
-# A response that the upstream keeps is asked for, or stopped.
-_KEPT = {
-    "GET": re.compile(r"responses/[\w-]+", re.ASCII),
-    "POST": re.compile(r"responses/[\w-]+/cancel", re.ASCII),
-}
 # The first word of an address that Mio answers itself, or not at all: what is kept below it at
 # the upstream is of one user of the app.
 _OWN = ("models", "chat", "responses")
@@ -32,10 +27,9 @@ _OWN = ("models", "chat", "responses")
 _ELSEWHERE = re.compile(r"(?!\.\.?(/|$))[\w.~:@-]+(/(?!\.\.?(/|$))[\w.~:@-]+)*", re.ASCII)
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _HERE = (
-    "Below /v1/models, /v1/chat and /v1/responses are GET /v1/models, POST /v1/chat/completions, "
-    "POST /v1/responses, and GET /v1/responses/{id} for what is kept or in the background; nothing "
-    "else. Other addresses below /v1/ are the upstream's: words, digits and . ~ : @ - between "
-    "single slashes."
+    "Below /v1/models, /v1/chat and /v1/responses are GET /v1/models, POST /v1/chat/completions and "
+    "POST /v1/responses; nothing else. Other addresses below /v1/ are the upstream's: words, digits "
+    "and . ~ : @ - between single slashes."
 )
 
 
@@ -89,8 +83,6 @@ class Gateway:
             await exchange.models(self._client(), request, name, send)
         elif request.method == "POST" and name in FORMS:
             await exchange.chat(self._client(), request, FORMS[name], send)
-        elif request.method in _KEPT and _KEPT[request.method].fullmatch(name):
-            await exchange.response(self._client(), request, name, send)
         elif request.method in _METHODS and (other := _elsewhere(request)):
             await exchange.hand_on(self._client(), request, other, send)
         else:

@@ -16,15 +16,13 @@ from uuid import UUID
 
 from accounts import placement
 from accounts.cells import atomic
-from accounts.models import App, EndUser
+from accounts.models import EndUser
 from accounts.scope import app_scope, user_scope
 from contacts.lookup import HISTORY
 from gateway import chains
 from gateway.chains import Chat, Place
-from gateway.chat_forms import CONVERSATION, RESPONSE
-from gateway.chat_messages import Conversation, Turn
+from gateway.chat_messages import Turn
 from gateway.models import Upstream
-from gateway.sse import Answer
 from memories import queue
 from memories.api.messages import MAX_CONTENT
 from memories.context import build, measures, pace
@@ -35,9 +33,6 @@ from memories.context.use import note_use
 from memories.models import GatewayTurn
 from memories.pipeline import buffer
 from memories.types import CONTACT
-
-# Of what a conversation carries that the upstream keeps, so much is known; more is told again.
-MOST_CARRIED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +55,10 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """The end user of a stored message, and what was prepared for it."""
+    """The end user and the session of a stored message."""
 
     end_user_id: int
-    prepared: Prepared
+    session_id: str
 
 
 def prepare(chat: Chat, search_until: float) -> Prepared:
@@ -112,8 +107,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
         for turn, one in zip(turns[:-1], place.chain, strict=False)
         if one in turn_by_chain and turn_by_chain[one].injected
     }
-    earlier_turns = [*turn_by_chain.values(), *([place.kept] if place.kept and not asks else [])]
-    people = {pk for turn in earlier_turns for pk in turn.contact_ids if turn.injected}
+    people = {pk for turn in turn_by_chain.values() for pk in turn.contact_ids if turn.injected}
     fresh, traced = None, None
     if now is not None and (now.injected or chat.talk.goes_on):
         block = now.injected
@@ -123,8 +117,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
         traced = _trace(chat, end_user, place.session_id, search_until, asks)
         untold = traced.block
         if untold and chat.placement == Upstream.Placement.TAIL:
-            carried = place.kept.injected if place.kept else ""
-            untold = unsaid(untold, [carried, *blocks.values()])
+            untold = unsaid(untold, blocks.values())
         fresh = block = str(untold or "")
         people |= {contact.id for contact in traced.injection.contacts} if block else set()
     if chat.placement == Upstream.Placement.SYSTEM:
@@ -179,21 +172,17 @@ def unsaid(block: Block, carried: Iterable[str]) -> Block:
     return replace(block, sections=tuple(sections))
 
 
-def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
+def note_message(chat: Chat, prepared: Prepared | None) -> Noted:
     """Stores the last user message and what was added to it; the end user is made on
-    first sight. ``prepared`` is None where memory was not read in time: then nothing was added. Returns
-    None where no message of a user is known."""
+    first sight. ``prepared`` is None where memory was not read in time: then nothing was added."""
     if prepared is None:
         with _located(chat) as (_, place):
             prepared = Prepared(place)
-    if not chat.talk.turns:
-        kept_turn = prepared.place.kept
-        return Noted(kept_turn.end_user_id, prepared) if kept_turn else None
     *_, last = chat.talk.turns
     session_id = prepared.place.session_id
     with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
         maker = EndUser(app=chat.app, external_id=chat.external_id)
-        chain_id = chains.chain_ids(maker, chat.talk.turns, prepared.place.before)[-1]
+        chain_id = chains.chain_ids(maker, chat.talk.turns)[-1]
         speaker = chains.speaker_of(chat, chains.known_user(chat), last) if last.speaker else None
         incoming = _incoming("user", last.text, chain_id, session_id, chat.began, speaker)
         received = buffer.receive(chat.app, chat.external_id, incoming)
@@ -204,7 +193,7 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
             queue.enqueue("extract", end_user.pk)
     if prepared.traced is not None and prepared.fresh:
         note_use(end_user, prepared.traced, session_id)
-    return Noted(end_user.pk, prepared)
+    return Noted(end_user.pk, session_id)
 
 
 def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
@@ -228,71 +217,18 @@ def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
     )
 
 
-def note_answer(chat: Chat, noted: Noted, answer: Answer) -> None:
+def note_answer(chat: Chat, noted: Noted, text: str) -> None:
     """Stores what the assistant answered, unless its user was erased meanwhile."""
-    place = noted.prepared.place
     with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
         end_user = EndUser.objects.filter(pk=noted.end_user_id).first()
         if end_user is None:
             return
-        turns, before = chat.talk.turns, place.before
-        if answer.in_background:  # it may be read again, without what was asked
-            turns, before = (), chains.kept_id(end_user, f"{RESPONSE}{answer.id}")
-        turn = Turn(len(turns), "assistant", answer.text)
-        chain_id = chains.chain_ids(end_user, [*turns, turn], before)[-1]
-        incoming = _incoming("assistant", answer.text, chain_id, place.session_id, chat.began)
+        turns = chat.talk.turns
+        chain_id = chains.chain_ids(end_user, [*turns, Turn(len(turns), "assistant", text)])[-1]
+        incoming = _incoming("assistant", text, chain_id, noted.session_id, chat.began)
         received = buffer.receive(chat.app, chat.external_id, incoming)
         if received.extraction_due:
             queue.enqueue("extract", end_user.pk)
-
-
-def note_place(chat: Chat, noted: Noted, response_id: str) -> None:
-    """Stores in which session a response, and the conversation that it is of, are which the
-    upstream keeps, and what they carry of what was added; unless the user was erased meanwhile."""
-    names = [f"{RESPONSE}{response_id}"] if chat.talk.kept else []
-    if chat.talk.follows.startswith(CONVERSATION):
-        names.append(chat.talk.follows)
-    prepared, kept_turn = noted.prepared, noted.prepared.place.kept
-    with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
-        end_user = (
-            EndUser.objects.select_for_update(no_key=True).filter(pk=noted.end_user_id).first()
-        )
-        if end_user is None or not names:
-            return
-        still_holds = chat.placement == Upstream.Placement.TAIL and prepared.holds_for(end_user)
-        texts = (
-            [kept_turn.injected if kept_turn else "", *prepared.blocks.values()]
-            if still_holds
-            else []
-        )
-        people = (
-            {*(kept_turn.contact_ids if kept_turn else ()), *prepared.people} if still_holds else ()
-        )
-        rows = [
-            GatewayTurn(
-                end_user=end_user,
-                session_id=prepared.place.session_id,
-                chain_id=chains.kept_id(end_user, name),
-                injected="\n".join(filter(None, texts))[-MOST_CARRIED:],
-                contact_ids=sorted(people),
-            )
-            for name in names
-        ]
-        with user_scope(end_user):
-            GatewayTurn.objects.bulk_create(
-                rows,
-                update_conflicts=True,
-                unique_fields=["end_user", "chain_id", "session_id"],
-                update_fields=["injected", "contact_ids", "created_at"],
-            )
-
-
-def find_kept(app: App, external_id: str, name: str) -> tuple[Chat, Noted] | None:
-    """The chat of a response that the upstream keeps; None unless it is this user's."""
-    talk = Conversation((), goes_on=False, system="", last="", follows=name)
-    chat = Chat(app, external_id, "", talk, Upstream.Placement.TAIL)
-    with _located(chat) as (end_user, place):
-        return (chat, Noted(end_user.pk, Prepared(place))) if end_user and place.kept else None
 
 
 def _incoming(

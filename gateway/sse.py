@@ -4,7 +4,6 @@ import codecs
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gateway.chat_messages import answer_in, said, storable, texts_in
@@ -13,19 +12,9 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """``text`` is "" where the answer calls tools, is empty or can't be read; of a stream that was
-    cut, what came. ``id`` is that of a response; one ``in_background`` may be read again later,
-    so its text is there once it is whole."""
-
-    text: str
-    id: str = ""
-    in_background: bool = False
-
-
-def completion_in(heard: bytes) -> Answer:
-    """The first choice of a chat completion."""
+def completion_in(heard: bytes) -> str:
+    """The text of the first choice of a chat completion; "" where it calls tools or can't be read, and
+    of a stream that was cut what came."""
     texts: list[str] = []
     for event in _events(heard):
         first = _first_choice(event)
@@ -35,10 +24,10 @@ def completion_in(heard: bytes) -> Answer:
         if not first.get("delta") and delta.get("content"):
             texts.clear()  # the whole message, which may end a stream of its parts
         if delta.get("tool_calls") or delta.get("function_call"):
-            return Answer("")
+            return ""
         content = delta.get("content")
         texts += [content] if isinstance(content, str) else texts_in(content or [])
-    return Answer(said(storable("".join(texts))))
+    return said(storable("".join(texts)))
 
 
 def _first_choice(body: Any) -> dict[str, Any]:
@@ -50,23 +39,21 @@ def _first_choice(body: Any) -> dict[str, Any]:
     return {}
 
 
-def response_in(heard: bytes) -> Answer:
-    """The output of a response."""
+def response_in(heard: bytes) -> str:
+    """The text in the output of a response, likewise."""
     response: Any = None
     items: dict[Any, dict[str, Any]] = {}
     for event in _events(heard):
         if not isinstance(event, dict):
             continue
         if "output" in event:
-            return _response(event, whole=True)
+            return _text_of(event["output"])
         if isinstance(event.get("response"), dict):
             response = event["response"]
         if event.get("type") in _ENDED and isinstance(response, dict):
-            output = response.get("output") or list(items.values())
-            return _response({**response, "output": output}, whole=True)
+            return _text_of(response.get("output") or list(items.values()))
         _follow(items, event)
-    cut = response if isinstance(response, dict) else {}
-    return _response({**cut, "output": list(items.values())}, whole=False)
+    return _text_of(list(items.values()))
 
 
 def _follow(items: dict[Any, dict[str, Any]], event: Mapping[str, Any]) -> None:
@@ -83,17 +70,8 @@ def _follow(items: dict[Any, dict[str, Any]], event: Mapping[str, Any]) -> None:
         items[place] = {"role": "assistant", "content": before + delta}
 
 
-def _response(body: Any, *, whole: bool) -> Answer:
-    if not isinstance(body, dict):
-        return Answer("")
-    output, called = body.get("output"), body.get("id")
-    text = answer_in(output) if isinstance(output, list) else ""
-    in_background = body.get("background") is True
-    return Answer(
-        text if whole or not in_background else "",
-        called if isinstance(called, str) else "",
-        in_background,
-    )
+def _text_of(output: Any) -> str:
+    return answer_in(output) if isinstance(output, list) else ""
 
 
 def _events(heard: bytes) -> Iterator[Any]:

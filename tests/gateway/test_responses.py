@@ -7,11 +7,10 @@ from typing import Any
 import openai
 import pytest
 
-from accounts.models import ApiKey, EndUser
+from accounts.models import EndUser
 from contacts.models import Contact
 from gateway import exchange, relay, upstreams
-from memories.erasure import erase
-from memories.models import GatewayTurn, Message
+from memories.models import Message
 from tests.factories import make_memory
 from tests.gateway.conftest import COUNTED, Door
 from tests.gateway.test_faults import impatient
@@ -239,108 +238,25 @@ def test_odd_input_is_the_upstreams_to_judge(
 # What the upstream keeps
 
 
-def test_what_follows_a_response_is_of_its_session_and_only_news_is_added(
+def test_what_follows_a_response_passes_and_is_of_the_session_that_the_client_names(
     door: Door, zoe: EndUser, upstream: Upstream
 ) -> None:
-    first = ask(door, "How is Kim?", stateless=False)
-    again = {"stateless": False, "previous_response_id": first.parse().id}
-    second = ask(door, "And Kim?", **again)
-    assert upstream.asked[1].json["input"] == "And Kim?"
-    make_memory(zoe, "Kim moved to Oslo", Contact.objects.get())
-    third = ask(door, "And Kim?", **(again | {"previous_response_id": second.parse().id}))
-    assert "Oslo" in upstream.asked[2].json["input"]
-    assert sessions() == {one.headers["x-mio-session"] for one in (first, second, third)}
-    # The same words after another answer are others; asked again they are not.
-    ask(door, "And Kim?", **again)
-    assert [text for role, text in stored() if role == "user"] == [
-        "How is Kim?", "And Kim?", "And Kim?"
-    ]  # fmt: skip
+    client = door.client(X_Mio_User="zoe", X_Mio_Session="talk")
+    for text in ("How is Kim?", "And her work?"):
+        client.responses.create(model=MODEL, input=text, previous_response_id="resp_1")
+    for asked in upstream.asked:
+        assert asked.json["previous_response_id"] == "resp_1"
+        assert asked.json["input"].startswith(OPEN)
+    assert sessions() == {"talk"}
 
 
-def test_a_conversation_that_the_upstream_keeps_is_one_session(
-    door: Door, zoe: EndUser, upstream: Upstream
-) -> None:
-    for kept in ("conv_1", {"id": "conv_1"}):
-        answer = ask(door, "How is Kim?", stateless=False, conversation=kept)
-        assert answer.headers["x-mio-session"] == "conv_1"
-    first, second = (one.json["input"] for one in upstream.asked)
-    assert first.startswith(OPEN)
-    assert second == "How is Kim?"
-    assert stored() == [("user", "How is Kim?"), ("assistant", "Noted.")] * 2
-
-
-def test_the_result_of_a_tool_alone_goes_on_with_what_the_upstream_keeps(
-    door: Door, zoe: EndUser, upstream: Upstream
-) -> None:
-    upstream.script.append(
-        Step([json.dumps(response(CALL)).encode()], content_type="application/json")
-    )
-    client = door.client(X_Mio_User="zoe")
-    # With no wait in between, as agents do.
-    first = client.responses.create(model=MODEL, input="How is Kim?", tools=TOOLS)
-    client.responses.create(model=MODEL, input=[RESULT], previous_response_id=first.id)
-    assert upstream.asked[1].json["input"] == [RESULT]
-    assert stored() == [("user", "How is Kim?"), ("assistant", "Noted.")]
-    assert len(sessions()) == 1
-    client.responses.create(model=MODEL, input=[RESULT], previous_response_id="resp_elsewhere")
-    assert len(stored()) == 2
-
-
-def test_a_stream_is_followed_as_soon_as_it_ended(
+def test_the_result_of_a_tool_alone_is_passed_on_as_it_is(
     door: Door, zoe: EndUser, upstream: Upstream
 ) -> None:
     client = door.client(X_Mio_User="zoe")
-    for event in client.responses.create(model=MODEL, input="How is Kim?", stream=True):
-        if event.type == "response.completed":
-            client.responses.create(
-                model=MODEL, input="And Kim?", previous_response_id=event.response.id
-            )
-    assert upstream.asked[1].json["input"] == "And Kim?"
-    stored()
-    assert len(sessions()) == 1
-
-
-def test_an_erasure_forgets_what_the_upstreams_conversation_carries(
-    door: Door, zoe: EndUser, upstream: Upstream
-) -> None:
-    first = ask(door, "How is Kim?", stateless=False).parse()
-    assert GatewayTurn.objects.exclude(injected="").count() == 2
-    erase.forget_contact(zoe, Contact.objects.get().pk)
-    assert not GatewayTurn.objects.exclude(injected="").exists()
-    ask(door, "And Kim?", stateless=False, previous_response_id=first.id)
-    assert upstream.asked[1].json["input"] == "And Kim?"
-
-
-def test_a_response_in_the_background_is_stored_when_it_is_fetched(
-    door: Door, zoe: EndUser, upstream: Upstream
-) -> None:
-    queued = response(called="resp_b", background=True, status="queued")
-    done = response(message_item("Noted."), called="resp_b", background=True)
-    for one in (queued, queued, done, done, queued):
-        upstream.script.append(Step([json.dumps(one).encode()], content_type="application/json"))
-    client = door.client(X_Mio_User="zoe")
-    asked = client.responses.create(model=MODEL, input="How is Kim?", background=True)
-    assert client.responses.retrieve(asked.id).status == "queued"
-    assert stored() == [("user", "How is Kim?")]
-    for _ in range(2):
-        assert client.responses.retrieve(asked.id).output_text == "Noted."
-        assert stored() == [("user", "How is Kim?"), ("assistant", "Noted.")]
-    assert len(sessions()) == 1
-    client.responses.cancel(asked.id)
-    assert upstream.asked[-1].path == "/v1/responses/resp_b/cancel"
-
-
-def test_a_response_is_passed_to_the_user_alone_whose_it_is(
-    door: Door, zoe: EndUser, upstream: Upstream
-) -> None:
-    kept = ask(door, "How is Kim?", stateless=False).parse().id
-    _, bound = ApiKey.issue(door.app, external_id="other")
-    for client in (door.client(bound), door.client(X_Mio_User="nobody")):
-        for call in (client.responses.retrieve, client.responses.cancel):
-            with pytest.raises(openai.NotFoundError) as raised:
-                call(kept)
-            assert raised.value.code == "not_found"
-    assert len(upstream.asked) == 1
+    client.responses.create(model=MODEL, input=[RESULT], previous_response_id="resp_1")
+    assert upstream.asked[0].json["input"] == [RESULT]
+    assert stored() == []
 
 
 # Faults

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.sse import Answer, completion_in, response_in
+from gateway.sse import completion_in, response_in
 
 MESSAGE = {"type": "message", "role": "assistant", "content": "Hello there"}
 
@@ -25,43 +25,34 @@ def delta(text: str, place: int = 0) -> dict[str, Any]:
 
 def test_the_pieces_of_a_streamed_completion_are_one_text() -> None:
     heard = stream(chunk(role="assistant"), chunk(content="Hel"), chunk(None, content="lo"))
-    assert completion_in(heard + b"data: [DONE]\n\n") == Answer("Hello")
+    assert completion_in(heard + b"data: [DONE]\n\n") == "Hello"
 
 
 def test_of_several_choices_the_first_is_what_was_said() -> None:
     heard = stream(chunk(1, content="Bye"), chunk(content="Hello"))
-    assert completion_in(heard).text == "Hello"
+    assert completion_in(heard) == "Hello"
     choices = [{"index": number, "message": {"content": f"answer {number}"}} for number in (1, 0)]
-    assert completion_in(json.dumps({"choices": choices}).encode()).text == ("answer 0")
+    assert completion_in(json.dumps({"choices": choices}).encode()) == "answer 0"
 
 
 def test_an_answer_that_calls_tools_says_nothing_yet() -> None:
     calls: dict[str, Any] = {"content": "Wait", "tool_calls": [{"id": "c1"}]}
-    assert completion_in(stream(chunk(content="Wait"), chunk(**calls))).text == ""
+    assert completion_in(stream(chunk(content="Wait"), chunk(**calls))) == ""
     body = json.dumps({"choices": [{"message": calls}]}).encode()
-    assert completion_in(body).text == ""
+    assert completion_in(body) == ""
 
 
 def test_a_response_is_read_from_its_last_event() -> None:
     done = {"type": "response.completed", "response": {"id": "r1", "output": [MESSAGE]}}
-    assert response_in(stream(delta("Hel"), done)) == Answer("Hello there", "r1")
-    assert response_in(json.dumps(done["response"]).encode()) == (Answer("Hello there", "r1"))
+    assert response_in(stream(delta("Hel"), done)) == "Hello there"
+    assert response_in(json.dumps(done["response"]).encode()) == "Hello there"
 
 
 def test_of_a_response_that_was_cut_what_came_is_read_in_the_order_of_its_items() -> None:
     begun = {"type": "response.created", "response": {"id": "r1", "output": []}}
     item = {"type": "response.output_item.done", "output_index": 0, "item": MESSAGE}
     heard = stream(begun, item, delta("and ", 1), delta("more", 1), "no event", {"item": MESSAGE})
-    assert response_in(heard) == Answer("Hello there\nand more", "r1")
-
-
-def test_a_response_in_the_background_has_its_text_once_it_is_whole() -> None:
-    begun = {"response": {"id": "r1", "background": True}}
-    cut = response_in(stream(begun, delta("Hel")))
-    assert cut == Answer("", "r1", in_background=True)
-    whole = {**begun["response"], "output": [MESSAGE]}
-    heard = stream({"type": "response.completed", "response": whole})
-    assert response_in(heard) == Answer("Hello there", "r1", in_background=True)
+    assert response_in(heard) == "Hello there\nand more"
 
 
 def test_a_response_that_ends_without_its_output_is_what_came_of_it() -> None:
@@ -69,14 +60,14 @@ def test_a_response_that_ends_without_its_output_is_what_came_of_it() -> None:
         {"type": "response.output_text.delta", "item_id": "m", "delta": d} for d in ("Hel", "lo")
     ]
     ended = {"type": "response.completed", "response": {"id": "r", "output": []}}
-    assert response_in(stream(*deltas, ended)) == Answer("Hello", "r")
-    assert response_in(stream(*deltas)) == Answer("Hello")
+    assert response_in(stream(*deltas, ended)) == "Hello"
+    assert response_in(stream(*deltas)) == "Hello"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"choices": 1, "output": 1, "id": 1}'])
 def test_what_is_no_answer_is_read_as_an_empty_one(body: bytes) -> None:
-    assert completion_in(body) == Answer("")
-    assert response_in(body) == Answer("")
+    assert completion_in(body) == ""
+    assert response_in(body) == ""
 
 
 @pytest.mark.parametrize(
@@ -98,4 +89,4 @@ def test_what_is_no_answer_is_read_as_an_empty_one(body: bytes) -> None:
     ],
 )  # fmt: skip
 def test_an_answer_is_read_whole_however_a_server_sends_it(heard: bytes) -> None:
-    assert completion_in(heard) == Answer("Hello")
+    assert completion_in(heard) == "Hello"
