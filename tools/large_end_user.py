@@ -12,7 +12,7 @@ from accounts.models import App, EndUser
 from contacts import store
 from contacts.models import Contact, ContactKey
 from memories.providers.factory import embedder
-from memories.search import ann, vectors
+from memories.search import vectors
 from tools.bench.synthetic import fill
 from understanding import names
 
@@ -36,9 +36,9 @@ def make(contacts: int, memories: int, *, progress: bool) -> EndUser:
     app = App.objects.create(name="crowded")
     others = [EndUser(app=app, external_id=f"other {n}", language="zh") for n in range(OTHERS)]
     EndUser.objects.bulk_create(others)
-    ann.drop_others("")
+    vectors.drop_other_indexes("")
     end_user = crowd(app, "crowded", contacts, memories, progress=progress)
-    ann.build(vectors.space(embedder()))
+    vectors.build_index(vectors.space(embedder()))
     _run("VACUUM ANALYZE")
     return end_user
 

@@ -17,7 +17,7 @@ from memories.models import Memory, Vector
 from memories.pipeline.embed import embed_missing
 from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder as configured
-from memories.search import ann, vectors
+from memories.search import vectors
 from memories.search.vectors import Embedded
 
 CHUNK = 128
@@ -85,7 +85,7 @@ def _chunks(end_user: EndUser, embedder: Embedder, space: str) -> Iterator[int]:
 
 def index() -> dict[str, int]:
     """Builds what is missing of the indexes over the vectors that the server asks."""
-    return {"indexes": ann.build(vectors.space(configured()))}
+    return {"indexes": vectors.build_index(vectors.space(configured()))}
 
 
 def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> Pruned:
@@ -94,7 +94,7 @@ def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> Pruned:
     space = vectors.space(embedder)
     if left := missing(space).count():
         raise NotReady(f"{left} memories have no vector in {space}; run reembed first.")
-    ann.drop_others(space)
+    vectors.drop_other_indexes(space)
     others = tuple(sorted(vectors.spaces() - {space}))
     dropped = 0
     with connection.cursor() as cursor:

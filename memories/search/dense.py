@@ -7,19 +7,16 @@ from uuid import UUID
 
 from pgvector import HalfVector
 
-from accounts.cells import atomic, connection
-from memories.search import ann
+from accounts.cells import connection
 from memories.search.sql import Scope, Subset, hashed, indexed
 
-# A user's vectors one by one, or, as the index over a whole partition has it, along a graph.
-_EXACT = "embedding <=> %(vector_{part})s::halfvec", "place, memory_id"
-_GRAPH = "embedding::halfvec({size}) <=> %(vector_{part})s::halfvec({size})", "place"
+_DISTANCE = "embedding <=> %(vector_{part})s::halfvec"
 _ARM = """(
     SELECT {part} AS part, memory_id, {distance} AS place
     FROM memories_vector
     WHERE end_user_id = %(end_user)s AND space = %(space)s AND status = ANY(%(statuses)s)
         AND {wanted}
-    ORDER BY {order} LIMIT %({limit})s)
+    ORDER BY place, memory_id LIMIT %({limit})s)
 """
 # Where the best of a part are sought besides, all are compared once for both, and that part is
 # looked up once.
@@ -44,7 +41,6 @@ _INSIDE = "SELECT id FROM inside"
 _NOTHING = "SELECT 0 AS part, NULL::uuid AS memory_id, NULL::float8 AS place WHERE false"
 # Of which memories to find how many: the parameter that says so.
 _Sought = tuple[Subset | None, str]
-_ALL: _Sought = (None, "limit")
 
 
 class Nearest(NamedTuple):
@@ -61,27 +57,16 @@ def nearest(
     space: str,
     vectors: Sequence[Sequence[float]],
     limit: int,
-    *,
-    size: float | None = None,
 ) -> tuple[Nearest, Nearest]:
     """For each vector the memories of the scope, nearest by cosine first; and, where they are
-    fewer than ``limit``, others, latest first. Then the same for those inside.
-
-    ``size`` says how many memories the user has, where the caller knows. For a user so large
-    that it pays, the ranks are those of an index, which may miss a neighbour; never fewer are
-    found than exist.
-    """
+    fewer than ``limit``, others, latest first. Then the same for those inside. All of the user's
+    vectors are compared, in one statement."""
     params = scope.params | {"space": space, "limit": limit}
     params |= {f"vector_{part}": HalfVector(list(v)).to_text() for part, v in enumerate(vectors)}
-    inside: list[_Sought] = [(scope.inside, "inside_limit")] if scope.inside else []
-    found: list[Nearest] = []
-    sought = [(scope.within, "limit"), *inside]
-    if vectors and not scope.within and ann.pay(scope.end_user.pk, space, limit, size):
-        ranked = along_graph(params, len(vectors))
-        if all(len(ids) == limit for ids in ranked):
-            found, sought = [_nearest(ranked, {})], inside
-    if sought:
-        found += one_by_one(params, len(vectors), sought)
+    sought: list[_Sought] = [(scope.within, "limit")]
+    if scope.inside:
+        sought.append((scope.inside, "inside_limit"))
+    found = _one_by_one(params, len(vectors), sought)
     return found[0], found[1] if scope.inside else _nearest([{} for _ in vectors], {})
 
 
@@ -91,11 +76,8 @@ def _nearest(ranked: Sequence[dict[UUID, float]], rest: Iterable[UUID]) -> Neare
     return Nearest([list(cosines) for cosines in ranked], others, list(ranked))
 
 
-def one_by_one(
-    params: dict[str, Any], count: int, sought: Sequence[_Sought] = (_ALL,)
-) -> list[Nearest]:
-    """What is sought for each of ``count`` vectors, all of the user's compared; of several, the
-    others are parts of the first."""
+def _one_by_one(params: dict[str, Any], count: int, sought: Sequence[_Sought]) -> list[Nearest]:
+    """What is sought for each of ``count`` vectors; of several, the others are parts of the first."""
     arms, others = [], []
     (within, _), (inside, _) = sought[0], sought[-1]
     once = len(sought) > 1 and count > 0
@@ -108,7 +90,7 @@ def one_by_one(
             arms += _arms_of_compared(parts, first, among, limit)
         else:
             among = indexed("memory_id", ids) if ids else "true"
-            arms += _arms(parts, first, _EXACT, among, limit)
+            arms += _arms(parts, first, among, limit)
         among = indexed("id", ids) if ids else "true"
         others.append(_OTHERS.format(part=first + count, first=first, wanted=among, limit=limit))
     compared = _compared(count, within, inside) if once and inside else ""
@@ -124,27 +106,11 @@ def one_by_one(
     return found
 
 
-def along_graph(params: dict[str, Any], count: int) -> list[dict[UUID, float]]:
-    """The ids for each vector with their cosines, by the index of the space; fewer than there
-    are where a scan ends at its bound."""
-    size = str(ann.dimensions_of(params["space"]))
-    distance, order = _GRAPH
-    arms = _arms(range(count), 0, (distance.replace("{size}", size), order), "true", "limit")
-    with atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(ann.SETTINGS)
-        return _read(" UNION ALL ".join(arms), params, count)
-
-
-def _arms(
-    parts: Iterable[int], first: int, how: tuple[str, str], wanted: str, limit: str
-) -> list[str]:
-    distance, order = how
+def _arms(parts: Iterable[int], first: int, wanted: str, limit: str) -> list[str]:
     return [
         _ARM.format(
             part=part,
-            distance=distance.format(part=part - first),
-            order=order,
+            distance=_DISTANCE.format(part=part - first),
             wanted=wanted,
             limit=limit,
         )
@@ -153,7 +119,7 @@ def _arms(
 
 
 def _compared(count: int, subset: Subset | None, inside: Subset) -> str:
-    distances = (f"{_EXACT[0].format(part=part)} AS place_{part}" for part in range(count))
+    distances = (f"{_DISTANCE.format(part=part)} AS place_{part}" for part in range(count))
     wanted = indexed("memory_id", subset.sql) if subset else "true"
     return _COMPARED.format(inside=inside.sql, distances=", ".join(distances), wanted=wanted)
 

@@ -190,7 +190,7 @@ def _found(
     if known is not None:
         scope = replace(scope, inside=Subset.these(known, "inside"))
     vectors = embedded()
-    meaning, inside = nearest(scope, where, vectors, depth, size=size)
+    meaning, inside = nearest(scope, where, vectors, depth)
     weights = WEIGHTS[understood.intent] if vectors else (1.0, 0.0)
     found = Found()
     if vectors and where == relevance.SPACE:

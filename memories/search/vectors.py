@@ -1,4 +1,5 @@
-"""The vectors of memories: in which space they are, who waits for one, and writing them.
+"""The vectors of memories: in which space they are, who waits for one, writing them, and the index
+that has those of a user side by side.
 
 A space is a model and its dimension (``multilingual-e5-small/384``): vectors of one space
 are compared with each other and with nothing else. ``Memory.embedding_model`` names the space
@@ -6,7 +7,9 @@ in which the memory was embedded last, or nothing while it waits; the server ans
 space of its settings, and what another space holds does not disturb it.
 """
 
-from collections.abc import Sequence
+import hashlib
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -106,3 +109,77 @@ def waiting_users(space: str) -> list[int]:
 def spaces() -> set[str]:
     """The spaces in which any memory has a vector. Reads the whole table."""
     return set(Vector.objects.order_by().values_list("space", flat=True).distinct())
+
+
+TABLE = "memories_vector"
+# A row of a B-tree has at most 2,704 bytes.
+MOST_DIMENSIONS = 1280
+
+
+def index_of(space: str) -> str:
+    """The name of the index of a space; those of its partitions have a number after it."""
+    plain = re.sub(r"[^a-z0-9]+", "_", space.lower()).strip("_")
+    if len(plain) > 30:
+        plain = f"{plain[:21]}_{hashlib.sha256(space.encode()).hexdigest()[:8]}"
+    return f"{TABLE}_{plain}_scan"
+
+
+def build_index(space: str, progress: Callable[[int], object] = lambda _n: None) -> int:
+    """Builds the index of a space, one partition after the other, without locking any; returns how
+    many were missing. May be stopped and started again. Longer vectors than fit have none.
+
+    Without it a user's vectors lie where they came, each on another page among those of others:
+    to compare 10,000 takes eleven times as long.
+    """
+    if int(space.rpartition("/")[2]) > MOST_DIMENSIONS:
+        return 0
+    name, built = index_of(space), 0
+    definition = "(end_user_id, memory_id) INCLUDE (status, embedding) WHERE space = '{}'".format(
+        space.replace("'", "''")
+    )
+    partitions = _column(
+        "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass "
+        "ORDER BY inhrelid",
+        TABLE,
+    )
+    covered = _column(
+        "SELECT i.indrelid::regclass::text FROM pg_inherits a "
+        "JOIN pg_index i ON i.indexrelid = a.inhrelid WHERE a.inhparent = to_regclass(%s)",
+        name,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE INDEX IF NOT EXISTS {name} ON ONLY {TABLE} {definition}")
+        for partition in partitions:
+            if partition in covered:
+                continue
+            child = f"{name}_{partition.rpartition('_')[2]}"
+            if _column(
+                "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND NOT indisvalid",
+                child,
+            ):  # left half built
+                cursor.execute(f"DROP INDEX CONCURRENTLY {child}")
+            cursor.execute(
+                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {child} ON {partition} {definition}"
+            )
+            cursor.execute(f"ALTER INDEX {name} ATTACH PARTITION {child}")
+            built += 1
+            progress(1)
+    return built
+
+
+def drop_other_indexes(space: str) -> None:
+    """Drops the indexes of all other spaces, and what earlier versions built."""
+    indexes = _column(
+        "SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
+        "WHERE i.indrelid = %s::regclass AND NOT i.indisprimary",
+        TABLE,
+    )
+    with connection.cursor() as cursor:
+        for index in set(indexes) - {index_of(space)}:
+            cursor.execute(f"DROP INDEX {index}")
+
+
+def _column(sql: str, *params: str) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return [value for (value,) in cursor.fetchall()]

@@ -11,7 +11,7 @@ from memories.jobs import reembed
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
 from memories.providers.factory import embedder, embedder_named
-from memories.search import ann, vectors
+from memories.search import vectors
 
 
 class Command(MioCommand):
@@ -60,7 +60,7 @@ class Command(MioCommand):
                     f"Stopped. {bar.n} memories were embedded; run it again to go on."
                 ) from error
         with self.bar(None, "partition", "indexed") as bar:
-            ann.build(space, bar.update)
+            vectors.build_index(space, bar.update)
         self.report(json, space=space, embedded=done, missing=reembed.missing(space, users).count())
         return None
 

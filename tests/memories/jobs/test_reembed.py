@@ -13,7 +13,7 @@ from memories.jobs import reembed, sweep
 from memories.models import Memory, ModelCall, Vector
 from memories.pipeline.embed import embed_missing
 from memories.providers.factory import embedder, embedder_named
-from memories.search import ann, recall, vectors
+from memories.search import recall, vectors
 from memories.search.recall import SearchRequest
 from tests.commands import run_json
 from tests.factories import make_end_user, make_memory
@@ -31,7 +31,7 @@ def server(settings: Any) -> Iterator[FakeOpenAI]:
     with FakeOpenAI(dimensions=8) as fake:
         settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "sk-x", fake.base_url
         yield fake
-    ann.drop_others(OLD)
+    vectors.drop_other_indexes(OLD)
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_prune_drops_the_old_vectors_and_their_index(
         hits = recall.search(end_user, SearchRequest("Anna"), embedder=embedder())
         assert sorted(hit.vector_rank or 0 for hit in hits) == [1, 2, 3, 4, 5]
     finally:
-        ann.build(OLD)
+        vectors.build_index(OLD)
 
 
 def test_prune_leaves_no_memory_without_a_vector(
@@ -187,8 +187,8 @@ def test_users_that_wait_longest_come_first() -> None:
 
 def test_an_index_is_built_for_every_partition_and_only_once() -> None:
     try:
-        assert ann.build("model-x/8") == 16
-        assert ann.build("model-x/8") == 0
+        assert vectors.build_index("model-x/8") == 16
+        assert vectors.build_index("model-x/8") == 0
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT bool_and(indisvalid) FROM pg_index WHERE indexrelid::regclass::text "
@@ -196,7 +196,7 @@ def test_an_index_is_built_for_every_partition_and_only_once() -> None:
             )
             assert cursor.fetchone() == (True,)
     finally:
-        ann.drop_others(OLD)
+        vectors.drop_other_indexes(OLD)
 
 
 def test_an_index_that_was_stopped_half_way_is_finished() -> None:
@@ -205,24 +205,16 @@ def test_an_index_that_was_stopped_half_way_is_finished() -> None:
 
     try:
         with pytest.raises(KeyboardInterrupt):
-            ann.build("model-x/8", stop)
-        assert ann.build("model-x/8") == 15
+            vectors.build_index("model-x/8", stop)
+        assert vectors.build_index("model-x/8") == 15
     finally:
-        ann.drop_others(OLD)
+        vectors.drop_other_indexes(OLD)
 
 
-def test_a_space_has_the_indexes_that_its_vectors_fit_into_and_graphs_where_they_pay(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_vectors_that_are_too_long_for_the_index_have_none() -> None:
     try:
-        assert ann.build("huge/5000") == 0
-        assert ann.build("large/3072") == 0
-        end_user = make_end_user()
-        make_memory(end_user, "wide", embedding=[0.5] * 3072, space="large/3072")
-        make_memory(end_user, "full", embedding=[0.5] * 1280, space="full/1280")
-        assert ann.build("full/1280") == 16
-        monkeypatch.setattr(ann, "STEP", 0)
-        assert ann.build("large/3072") == ann.build("full/1280") == 1
-        assert ann.build("huge/5000") == 0
+        assert vectors.build_index("large/3072") == 0
+        make_memory(make_end_user(), "full", embedding=[0.5] * 1280, space="full/1280")
+        assert vectors.build_index("full/1280") == 16
     finally:
-        ann.drop_others(OLD)
+        vectors.drop_other_indexes(OLD)
