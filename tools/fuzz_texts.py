@@ -17,7 +17,7 @@ from tqdm import tqdm
 from memories.pipeline.buffer import detect_language
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.search import query, tokens
-from memories.search.outdated_weight import asks_past
+from memories.search.query import asks_past
 from memories.types import (
     ConflictCase,
     ExtractionRequest,

@@ -8,8 +8,9 @@ meanwhile; only if it says otherwise, memories are looked for again.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from uuid import UUID
 
 from accounts.models import EndUser
 from contacts import store
@@ -22,6 +23,7 @@ from memories.context.result import Injection, Trace, Way
 from memories.context.timing import Clock, since
 from memories.corrections import erasure_requests
 from memories.models import Erasure
+from understanding.types import Person
 
 
 def build(end_user: EndUser | None, request: ContextRequest) -> Injection:
@@ -43,10 +45,17 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
     fast, asked = who.ask(end_user, request, clock)
     if embedding is not None:
         embedding.until = what.until(started, request.deadline_ms)
-    found = what.find(end_user, request, fast.mentions, embedding, clock)
+
+    def memories_of(meant: Mapping[UUID, Person]) -> what.Found:
+        if meant:
+            return what.about(end_user, request, meant, embedding, clock)
+        return what.anything(end_user, request, embedding, clock)
+
+    meant = who.meant(fast.mentions)
+    found = memories_of(meant)
     opinion = who.answer(asked, clock)
-    if who.meant(opinion.mentions).keys() != who.meant(fast.mentions).keys():
-        found = what.find(end_user, request, opinion.mentions, embedding, clock)
+    if (otherwise := who.meant(opinion.mentions)).keys() != meant.keys():
+        found = memories_of(otherwise)
     people = who.decided(end_user, fast, opinion, found.voted)
     contacts = who.contacts_of(people)
     with clock.step("prompt"):

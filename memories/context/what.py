@@ -1,15 +1,17 @@
 """The memories for a context: linked to those who are meant, and found by search."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import EndUser
 from contacts.lookup import People
-from memories.context import linked, memory_vote, timing, who
+from memories.context import linked, memory_vote, timing
 from memories.context.render import InjectedContact, InjectedMemory
 from memories.context.request import ContextRequest
 from memories.context.result import Way
@@ -17,13 +19,13 @@ from memories.context.timing import Clock
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
-from memories.search.outdated_weight import asks_past
+from memories.search.query import asks_past
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.ranking import Hit
 from memories.search.recall import SearchRequest
 from understanding.attributes import label
 from understanding.statements.small_talk import greets
-from understanding.types import Mention
+from understanding.types import Person
 
 _WITH_HISTORY = (Memory.Status.ACTIVE, Memory.Status.OUTDATED)
 _UNTIL = {"en": "until {}", "zh": "到{}为止"}
@@ -47,48 +49,68 @@ def embed(end_user: EndUser, request: ContextRequest) -> QueryVectors | None:
     return QueryVectors(embedder(), request.message, end_user.pk)
 
 
-def find(
+def about(
     end_user: EndUser,
     request: ContextRequest,
-    mentions: Sequence[Mention],
+    people: Mapping[UUID, Person],
     embedding: QueryVectors | None,
     clock: Clock,
 ) -> Found:
-    """The memories linked to those whom these ``mentions`` mean, and what a search finds: about
-    them, or about anybody where nobody is meant or little is known of them."""
-    meant = who.meant(mentions)
-    about = None
-    if meant and "linked" in request.include:
+    """The memories of people who are meant: those linked to them, and what a search finds among
+    theirs, or where little is known of them, among everybody's."""
+    known = None
+    if "linked" in request.include:
         with clock.step("linked"):
-            people = list(meant.values())
-            about = linked.about_people(end_user, people, request.message, request.limit)
-    if embedding is None:
-        return Found(about)
-    # Where little is known of those who are meant, what is asked for may be told of others.
-    looks_wider = about is not None and len(about.found) < request.limit
-    waited = embedding.waited
-    found = Found(about, searched="late")
-    with clock.step("search"), suppress(LateError):
-        asked = SearchRequest(
-            request.message,
-            limit=request.limit,
-            contact_ids=() if looks_wider else tuple(meant),
-            statuses=_WITH_HISTORY if asks_past(request.message) else (Memory.Status.ACTIVE,),
-            heal=request.heal,
-            floor=relevance.FLOOR,
-            with_people=not meant,
-        )
-        hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
-        if looks_wider and hits:
-            others = linked.said_not_to_be_about(
-                end_user, list(meant), [hit.memory.id for hit in hits]
+            known = linked.about_people(
+                end_user, list(people.values()), request.message, request.limit
             )
-            hits = [hit for hit in hits if hit.memory.id not in others]
-        # Where somebody is named, others in what is known of the matter are not meant.
-        voted = None if meant else memory_vote.meant(request.message, hits, embedding.wait())
-        found = Found(about, hits, "words" if embedding.failed else "yes", voted)
+    # Where little is known of those who are meant, what is asked for may be told of others.
+    looks_wider = known is not None and len(known.found) < request.limit
+    hits, searched = _search(
+        end_user, request, embedding, clock, contact_ids=() if looks_wider else tuple(people)
+    )
+    if looks_wider and hits:
+        with clock.step("search"):
+            ids = [hit.memory.id for hit in hits]
+            others = linked.said_not_to_be_about(end_user, list(people), ids)
+        hits = [hit for hit in hits if hit.memory.id not in others]
+    return Found(known, hits, searched)
+
+
+def anything(
+    end_user: EndUser, request: ContextRequest, embedding: QueryVectors | None, clock: Clock
+) -> Found:
+    """The memories that a search finds where nobody is meant, and whom they say that the message
+    means."""
+    hits, searched = _search(end_user, request, embedding, clock, with_people=True)
+    vectors = embedding.wait() if embedding and hits else []
+    return Found(None, hits, searched, memory_vote.meant(request.message, hits, vectors))
+
+
+def _search(
+    end_user: EndUser,
+    request: ContextRequest,
+    embedding: QueryVectors | None,
+    clock: Clock,
+    **narrowed: Any,
+) -> tuple[list[Hit], str]:
+    """What a search finds, and whether it was made (as ``Injection.searched``)."""
+    if embedding is None:
+        return [], "no"
+    asked = SearchRequest(
+        request.message,
+        limit=request.limit,
+        statuses=_WITH_HISTORY if asks_past(request.message) else (Memory.Status.ACTIVE,),
+        heal=request.heal,
+        floor=relevance.FLOOR,
+        **narrowed,
+    )
+    waited, hits, searched = embedding.waited, list[Hit](), "late"
+    with clock.step("search"), suppress(LateError):
+        hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
+        searched = "words" if embedding.failed else "yes"
     clock.split("search", "embedding", embedding.waited - waited)
-    return found
+    return hits, searched
 
 
 def until(begun: float, deadline_ms: int | None) -> float | None:

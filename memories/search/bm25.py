@@ -23,9 +23,6 @@ COVER = 0.5
 # An entity's word that so many memories hold doesn't tell which are about it, and is left out:
 # to read all that hold it would cost more the more a user has told.
 COMMON = 5000
-# Up to so many memories of a time asked about are told one by one, so that the search by meaning need
-# not look them up again.
-FEW = 1000
 
 # With an entity a memory must hold one of the other words, and most hold none.
 _ANSWERING = hashed(
@@ -53,9 +50,8 @@ class Question:
 
 @dataclass(slots=True)
 class Found:
-    """``ids`` with their ``scores``, best first, and those of the best ``inside``; ``all_inside`` are
-    those of all that lie there, whatever they say, where these are few; ``tokens`` are those of the
-    first. ``corpus``, how many memories were searched, is known where anything was
+    """``ids`` with their ``scores``, best first, and those of the best ``inside``; ``tokens`` are those of
+    the first. ``corpus``, how many memories were searched, is known where anything was
     found, and so is the ``rarity`` of the words that any memory holds (idf)."""
 
     ids: list[UUID]
@@ -63,7 +59,6 @@ class Found:
     tokens: list[str]
     corpus: float | None = None
     inside: list[UUID] = field(default_factory=list)
-    all_inside: list[UUID] | None = None
     rarity: dict[str, float] = field(default_factory=dict)
 
 
@@ -101,7 +96,6 @@ def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Foun
         "b": B,
         "cover": COVER,
         "limit": limit,
-        "few": FEW if scope.inside else 0,
     }
     sql = _SQL.format(
         wanted=" AND ".join(wanted),
@@ -110,7 +104,7 @@ def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Foun
         among_inside=hashed("id", "SELECT id FROM inside") if scope.inside else "false",
     )
     rows = fetch(sql, params)
-    for part, inside, pk, score, tokens, corpus, rarity, all_inside in rows:
+    for part, inside, pk, score, tokens, corpus, rarity in rows:
         if inside:
             found[part].inside.append(pk)
             continue
@@ -119,5 +113,4 @@ def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Foun
         if tokens is not None:
             found[part].tokens, found[part].corpus = tokens, corpus
             found[part].rarity = rarity
-            found[part].all_inside = all_inside if scope.inside else None
     return found

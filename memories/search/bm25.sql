@@ -47,7 +47,5 @@ SELECT part, inside, id, score,
     CASE WHEN rank = 1 AND NOT inside
         THEN (SELECT m.tokens FROM memories_memory m WHERE m.id = best.id) END,
     CASE WHEN rank = 1 THEN corpus.size END,
-    CASE WHEN rank = 1 AND NOT inside THEN (SELECT json_object_agg(token, idf) FROM rarity) END,
-    CASE WHEN rank = 1 AND NOT inside
-        THEN (SELECT coalesce(array_agg(i.id), '{{}}') FROM inside i HAVING count(*) <= %(few)s) END
+    CASE WHEN rank = 1 AND NOT inside THEN (SELECT json_object_agg(token, idf) FROM rarity) END
 FROM best CROSS JOIN corpus ORDER BY part, inside, rank

@@ -1,4 +1,5 @@
-"""A query: its intent, the weights of word and vector search, and the questions in it."""
+"""A query: its intent, the weights of word and vector search, whether it asks for what used to be,
+and the questions in it."""
 
 from enum import StrEnum
 
@@ -52,6 +53,24 @@ def infer(query: str) -> Intent:
     if _RECALL.search(text):
         return Intent.RECALL
     return Intent.GENERAL
+
+
+_PAST = regex.compile(
+    r"\bused to\b|\bformer(?:ly)?\b|\bprevious(?:ly)?\b|\bback then\b|\bin the past\b|\bat the time\b"
+    r"|\bearlier in\b|\bonce (?:was|were|had|lived|worked|loved|liked)\b|\bno longer\b|\banymore\b"
+    r"|\bbefore (?:that|this|the (?:move|change|break-?up|switch))\b|\b(?:old|ex-?|last) (?:job|company|employer|address|flat|apartment|boss|boyfriend|girlfriend)\b"
+    r"|^(?>(?s:.*?)\b(?:did|was|were|had)\b)(?s:.*)\bbefore\s*[?.!]*$"
+    r"|\b(?:did|was|were|had|has|have|hasn['’]?t|haven['’]?t|didn['’]?t)\b(?! you\b).{1,40}\bever\b(?! since)"
+    r"|(?:喜欢|讨厌|爱|恨|迷|追|住|养|当|做|干|学|用|待|谈|交往|结婚|单身|叫|姓)过(?!敏|来|去|年|节|期|生日|程)"
+    r"|以前|之前(?:是|在|的|住|喜欢|做|爱)|从前|过去(?:是|在|住|喜欢|做|爱|的)|曾经|当初|当年|原来(?:是|在|的|住|喜欢|做|叫)"
+    r"|原先|早先|本来(?:是|在|的|住|喜欢|做)|上一[份个任家]|前一[份个任家]|旧(?:工作|公司|住址|地址|手机)|前(?:公司|单位|男友|女友|老板|上司|任)",
+    regex.IGNORECASE,
+)
+
+
+def asks_past(message: str) -> bool:
+    """Whether a message asks for what used to be."""
+    return bool(_PAST.search(message))
 
 
 # More parts than this are searched as one query: each costs an embedding.

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from heapq import nlargest
 from typing import Any
 from uuid import UUID
@@ -15,7 +14,6 @@ from memories.graph import Neighbour
 from memories.models import Memory
 from memories.search import fusion, second_hop
 from memories.search.fusion import spread
-from memories.search.outdated_weight import history_weight
 from memories.search.relevance import Judge, Relevance
 from memories.search.sql import Scope
 from memories.search.tokens import own
@@ -149,21 +147,19 @@ def ordered(
     scope: Scope,
     found: Found,
     limit: int,
-    now: datetime,
     *,
     seeds: Sequence[UUID] = (),
     past: bool = False,
     floor: float = 0.0,
     least: float = 0.0,
 ) -> list[Hit]:
-    """The first memories by score, importance and age of what is outdated; a neighbour,
-    found before or one step from the ``seeds``, stands below the hit that it was reached from. What is outdated counts in full where
-    ``past``, what used to be, is asked for. None where none stands above the ``floor``, and
+    """The first memories by score and importance; a neighbour, found before or one step from the
+    ``seeds``, stands below the hit that it was reached from, and what was superseded below what took
+    its place, unless ``past``, what used to be, is asked for. None where none stands above the ``floor``, and
     none that is judged less likely than ``least``."""
     # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
     pool = found.best(2 * limit + 20)
     memories, later = _load(scope, [*pool, *found.beside], seeds, limit, found)
-    as_of = None if past else now
     judged = {pk: found.judge.relevance(m) for pk, m in memories.items()} if found.judge else {}
     if found.judge and not found.judge.any_stands(judged.values(), floor):
         return []
@@ -171,10 +167,10 @@ def ordered(
         # As it is shown.
         low = {pk for pk, one in judged.items() if not one.guessed and round(one.likely, 3) < least}
         memories = {pk: memory for pk, memory in memories.items() if pk not in low}
-    scores, lifted = _direct(memories, found, later, as_of)
+    scores, lifted = _direct(memories, found, {} if past else later)
     words = {pk: frozenset(own(memories[pk].tokens)) for pk in scores}
     shown = spread(_by_score(scores, lifted, pool), words, limit)
-    reached = _reached(memories, found, shown, as_of)
+    reached = _reached(memories, found, shown)
     shown |= reached
     best = sorted(shown, key=lambda pk: -shown[pk])[:limit]
     return [
@@ -267,19 +263,15 @@ def _direct(
     memories: Mapping[UUID, Memory],
     found: Found,
     later: Mapping[UUID, Collection[UUID]],
-    now: datetime | None,
 ) -> tuple[dict[UUID, float], set[UUID]]:
     """The scores of what the arms found, and the profiles lifted by it: a profile is as good
-    a hit as the best of the memories that it speaks for, and stands before them. Without
-    ``now`` nothing has aged."""
+    a hit as the best of the memories that it speaks for, and stands before them."""
     scores = {
-        pk: found.total(found.number(pk))
-        * (1 - IMPORTANCE_SHARE * (1 - memory.importance))
-        * _weight_of_history(memory, now)
+        pk: found.total(found.number(pk)) * (1 - IMPORTANCE_SHARE * (1 - memory.importance))
         for pk, memory in memories.items()
         if pk in found.numbers or pk not in found.beside
     }
-    for old, newer in later.items() if now else ():
+    for old, newer in later.items():
         if old in scores and (held := [scores[pk] for pk in newer if pk in scores]):
             scores[old] = min(scores[old], SUPERSEDED_SHARE * max(held))
     lifted = set()
@@ -289,13 +281,6 @@ def _direct(
             scores[profile] = scores[pk]
             lifted.add(profile)
     return scores, lifted
-
-
-def _weight_of_history(memory: Memory, now: datetime | None) -> float:
-    if now is None or memory.status != Memory.Status.OUTDATED:
-        return 1.0
-    since = memory.outdated_at or memory.valid_to or memory.updated_at
-    return history_weight(memory.outdated_confidence, (now - since).total_seconds() / 86_400)
 
 
 def _by_score(
@@ -312,7 +297,6 @@ def _reached(
     memories: Mapping[UUID, Memory],
     found: Found,
     shown: Mapping[UUID, float],
-    now: datetime | None,
 ) -> dict[UUID, float]:
     """The scores of neighbours that the way from a hit brings further up than they came by
     themselves."""
@@ -321,9 +305,7 @@ def _reached(
         start = neighbour.steps[0].source
         if pk not in memories or start not in shown:
             continue
-        score = (
-            shown[start] * neighbour.weight * GRAPH_SHARE * _weight_of_history(memories[pk], now)
-        )
+        score = shown[start] * neighbour.weight * GRAPH_SHARE
         if score > shown.get(pk, 0.0):
             reached[pk] = score
     return reached

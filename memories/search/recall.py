@@ -16,8 +16,7 @@ from memories.models import Link, Memory, MemoryQuerySet
 from memories.providers.embeddings import Embedder
 from memories.search import bm25, relevance, second_hop
 from memories.search.dense import nearest
-from memories.search.outdated_weight import asks_past
-from memories.search.query import WEIGHTS, Intent, infer, parts
+from memories.search.query import WEIGHTS, Intent, asks_past, infer, parts
 from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Found, Hit, ordered
 from memories.search.sql import Scope, Subset
@@ -97,8 +96,7 @@ def search(
     """The end user's memories for the query, best first: ``limit`` of them, or all there are.
 
     ``vector`` is the query's embedding where the caller has it already, and ``embedding`` one
-    that was begun; when the embedder fails, words alone decide. Outdated memories count less with
-    time, but not where the query asks for what used to be. At most four SQL statements and two more
+    that was begun; when the embedder fails, words alone decide. At most four SQL statements and two more
     for a further hop, whatever the number of memories. Raises LateError when the time of
     ``embedding`` is over.
     """
@@ -121,7 +119,6 @@ def search(
         scope,
         found,
         limit,
-        request.now or timezone.now(),
         seeds=seeds,
         past=asks_past(query),
         floor=0.0 if request.contact_ids else request.floor,
@@ -186,9 +183,6 @@ def _found(
     further = [step or bm25.Question({}, {}) for step in steps]
     second = bm25.search(replace(scope, inside=None), further, depth)
     size = next((one.corpus for one in first if one.corpus), None)
-    known = next((one.all_inside for one in first if one.all_inside is not None), None)
-    if known is not None:
-        scope = replace(scope, inside=Subset.these(known, "inside"))
     vectors = embedded()
     meaning, inside = nearest(scope, where, vectors, depth)
     weights = WEIGHTS[understood.intent] if vectors else (1.0, 0.0)

@@ -1,11 +1,10 @@
 """Hand-written statements: read from files, and with QuerySets inside."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Self, TypeVar
-from uuid import UUID
 
 from django.db.models import QuerySet
 
@@ -34,11 +33,6 @@ class Subset:
             return cls(sql, params)
         both = f"SELECT id FROM ({sql}) narrowed WHERE {indexed('id', among.sql)}"  # noqa: S608
         return cls(both, params | among.params)
-
-    @classmethod
-    def these(cls, ids: Sequence[UUID], name: str) -> Self:
-        """That of ids which are known."""
-        return cls(f"SELECT unnest(%({name})s::uuid[])", {name: list(ids)})
 
 
 def fetch(sql: str, params: dict[str, Any]) -> list[Any]:

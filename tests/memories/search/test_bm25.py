@@ -99,9 +99,7 @@ def test_narrowing_the_results_leaves_the_statistics_alone() -> None:
     assert one.scores[0] == everything.scores[everything.ids.index(memories[1].pk)]
 
 
-@pytest.mark.parametrize("few", [2, 1])
-def test_those_inside_are_ranked_besides(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(bm25, "FEW", few)
+def test_those_inside_are_ranked_besides() -> None:
     end_user = make_end_user()
     memories = stored(end_user, [["tea"], ["tea", "run"], ["tea", "tea"]])
     some = Memory.objects.of(end_user).filter(pk__in=[m.pk for m in memories[:2]]).values("pk")
@@ -109,18 +107,15 @@ def test_those_inside_are_ranked_besides(monkeypatch: pytest.MonkeyPatch, few: i
     (found,) = bm25.search(scope, [Question({"tea": 1.0}, {})], 9)
     assert len(found.ids) == len(found.scores) == 3
     assert found.inside == [pk for pk in found.ids if pk != memories[2].pk][:1]
-    # All of them, also those without the word, where they are few enough to be told.
-    inside = {memories[0].pk, memories[1].pk}
-    assert found.all_inside is None if few < 2 else set(found.all_inside or ()) == inside
 
 
-def test_that_nothing_lies_inside_is_told() -> None:
+def test_where_nothing_lies_inside_the_rest_is_ranked() -> None:
     end_user = make_end_user()
     stored(end_user, [["tea"]])
     nothing = Subset.of(Memory.objects.of(end_user).filter(content="never").values("pk"), "inside")
     scope = Scope(end_user, ACTIVE, None, nothing, inside_limit=1)
     (found,) = bm25.search(scope, [Question({"tea": 1.0}, {})], 9)
-    assert (len(found.ids), found.inside, found.all_inside) == (1, [], [])
+    assert (len(found.ids), found.inside) == (1, [])
 
 
 def test_with_an_entity_only_what_is_about_it_and_answers_counts() -> None:

@@ -7,13 +7,11 @@ from uuid import UUID
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import given
-from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from memories.models import Edge, Memory
 from memories.providers.embeddings import LocalEmbedder
-from memories.search.outdated_weight import HALF_LIFE, SHARE, asks_past, history_weight
+from memories.search.query import asks_past
 from memories.search.ranking import Hit
 from memories.search.recall import SearchRequest, search, understand
 from tests.factories import make_end_user, make_memory
@@ -128,24 +126,6 @@ def test_history_is_marked_and_stands_below_what_took_its_place(end_user: EndUse
 
 
 @db
-def test_the_longer_something_is_outdated_the_less_it_counts(end_user: EndUser) -> None:
-    def stored(days: int, confidence: float) -> Memory:
-        return make_memory(
-            end_user,
-            f"Nina collects stamps from land {days} {confidence}",
-            status="outdated",
-            outdated_at=NOW - timedelta(days=days),
-            outdated_confidence=confidence,
-        )
-
-    doubtful, long_ago, lately = stored(400, 0.1), stored(400, 1.0), stored(1, 1.0)
-    hits = find(end_user, "Nina collects stamps", statuses=["outdated"])
-    score = {hit.memory.pk: hit.score for hit in hits}
-    assert score[lately.pk] > score[long_ago.pk]
-    assert score[doubtful.pk] > score[long_ago.pk]
-
-
-@db
 def test_memories_beside_a_hit_come_below_it_with_the_way_there(end_user: EndUser) -> None:
     # The question's words are in the cause's neighbour only; no vector ranks anything.
     left = make_memory(end_user, "Nina quit the bakery", said_at=NOW)
@@ -187,24 +167,6 @@ def test_a_question_with_time_history_and_edges_takes_few_statements(end_user: E
     with CaptureQueriesContext(connection) as queries:
         find(end_user, "Where did Nina swim last week?", statuses=both, hops=2)
     assert len(queries) <= 9
-
-
-@given(confidence=st.floats(0, 1), days=st.floats(0, 10_000), more=st.floats(0, 10_000))
-def test_the_weight_of_history_falls_with_time_and_certainty(
-    confidence: float, days: float, more: float
-) -> None:
-    weight = history_weight(confidence, days)
-    assert 1 - SHARE <= weight <= 1
-    assert history_weight(confidence, days + more) <= weight
-    assert history_weight(min(confidence + 0.1, 1.0), days) <= weight
-
-
-def test_the_weight_of_history_at_its_landmarks() -> None:
-    assert history_weight(1.0, 0) == 1
-    assert history_weight(0.0, 500) == 1
-    assert history_weight(1.0, HALF_LIFE) == pytest.approx(1 - SHARE / 2)
-    assert history_weight(0.5, 2 * HALF_LIFE) == pytest.approx(1 - 0.5 * SHARE * 0.75)
-    assert history_weight(1.0, -3) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from accounts.models import EndUser
 from memories.models import Edge
 from memories.pipeline.embed import embed_missing
 from memories.providers.embeddings import LocalEmbedder
-from memories.search.outdated_weight import asks_past
+from memories.search.query import asks_past
 from memories.search.recall import SearchRequest, search
 from tests.factories import make_end_user, make_memory
 
