@@ -113,10 +113,7 @@ def edit_contact(
     has no source memory, so no correction of a memory takes it away. Raises UnknownContact,
     NameTaken and InvalidContact.
     """
-    held = EndUser.objects.lock(end_user.pk)
-    contact = store.survivor(held, contact_id) if held else None
-    if held is None or contact is None:
-        raise UnknownContact(Reason("no_such_contact"))
+    held, contact = _locked(end_user, contact_id)
     _check(values)
     with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
@@ -137,10 +134,7 @@ def deny_reference(
 ) -> Change | None:
     """Takes away one of the phrases by which the user may mean the contact: it finds them no more,
     and no machine brings it back. None when they have no such. Raises UnknownContact."""
-    held = EndUser.objects.lock(end_user.pk)
-    contact = store.survivor(held, contact_id) if held else None
-    if held is None or contact is None:
-        raise UnknownContact(Reason("no_such_contact"))
+    held, contact = _locked(end_user, contact_id)
     form = references.form(phrase)
     left = [entry for entry in contact.references if references.form(entry["text"]) != form]
     if len(left) == len(contact.references):
@@ -164,10 +158,7 @@ def archive_contact(
     them, or a line about them on another's card. What memories say in words is found as before.
     Raises UnknownContact.
     """
-    held = EndUser.objects.lock(end_user.pk)
-    contact = store.survivor(held, contact_id) if held else None
-    if held is None or contact is None:
-        raise UnknownContact(Reason("no_such_contact"))
+    held, contact = _locked(end_user, contact_id)
     if bool(contact.archived_at) == archived:
         return None
     verb = "archive" if archived else "unarchive"
@@ -177,6 +168,15 @@ def archive_contact(
         store.save(contact, ["archived_at"])
         store.render_around(held, [contact.id])
     return change
+
+
+def _locked(end_user: EndUser, contact_id: UUID) -> tuple[EndUser, Contact]:
+    """The end user, locked, and the contact. Raises UnknownContact."""
+    locked = EndUser.objects.lock(end_user.pk)
+    contact = store.survivor(locked, contact_id) if locked else None
+    if locked is None or contact is None:
+        raise UnknownContact(Reason("no_such_contact"))
+    return locked, contact
 
 
 _NAMES = ("name", "aliases")

@@ -25,7 +25,7 @@ from gateway.chat_messages import Turn
 from gateway.models import Upstream
 from memories import queue
 from memories.api.messages import MAX_CONTENT
-from memories.context import build, measures, pace
+from memories.context import build, pace
 from memories.context.render import Block
 from memories.context.request import ContextRequest
 from memories.context.result import Trace
@@ -141,7 +141,7 @@ def _trace(
         for turn in turns[:-1]
         if turn.text.strip()
     ]
-    return measures.measured_trace(
+    return build.measured_trace(
         end_user,
         ContextRequest(
             turns[-1].text[:MAX_CONTENT],

@@ -1,11 +1,14 @@
 """A contact's profile, what a patch makes of it, and what is left without a source."""
 
 import itertools
+import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
+
+from pydantic import TypeAdapter
 
 from contacts import cards
 from contacts.models import Contact
@@ -29,60 +32,22 @@ SHOWN_VALUES = 8
 SHOWN_EVENTS = 10
 
 
+_PROFILE = TypeAdapter(Profile)
+
+
 def load(columns: Mapping[str, Any]) -> Profile:
     """A profile from the JSON of a contact's columns, as ``dump`` gives them."""
-    return Profile(
-        attributes={
-            key: tuple(
-                AttributeValue(
-                    str(v["value"]),
-                    _ids(v.get("sources", ())),
-                    datetime.fromisoformat(v["since"]) if v.get("since") else None,
-                )
-                for v in values
-            )
-            for key, values in columns["attributes"].items()
-        },
-        personality=columns["personality"],
-        personality_sources=_ids(columns["personality_sources"]),
-        timeline=tuple(
-            TimelineEvent(e["text"], e.get("at", ""), _ids(e.get("sources", ())))
-            for e in columns["timeline"]
-        ),
-        references=tuple(
-            Reference(e["text"], _ids(e.get("sources", ()))) for e in columns["references"]
-        ),
-    )
+    return _PROFILE.validate_python(columns)
 
 
 def dump(profile: Profile) -> dict[str, Any]:
     """The contact's columns: attributes, personality, personality_sources, timeline, references."""
-    return {
-        "attributes": {
-            key: [
-                {
-                    "value": v.value,
-                    "sources": [str(s) for s in v.sources],
-                    "since": v.since.isoformat() if v.since else None,
-                }
-                for v in values
-            ]
-            for key, values in profile.attributes.items()
-        },
-        "personality": profile.personality,
-        "personality_sources": [str(s) for s in profile.personality_sources],
-        "timeline": [
-            {"text": e.text, "at": e.at, "sources": [str(s) for s in e.sources]}
-            for e in profile.timeline
-        ],
-        "references": [
-            {"text": e.text, "sources": [str(s) for s in e.sources]} for e in profile.references
-        ],
-    }
 
+    def plain(value: datetime | UUID) -> str:
+        return value.isoformat() if isinstance(value, datetime) else str(value)
 
-def _ids(values: Collection[Any]) -> tuple[UUID, ...]:
-    return tuple(UUID(str(value)) for value in values)
+    columns: dict[str, Any] = json.loads(json.dumps(asdict(profile), default=plain))
+    return columns
 
 
 def sources(profile: Profile) -> set[UUID]:

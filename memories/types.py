@@ -337,7 +337,7 @@ Resolutions = Mapping[str, Sequence[Resolution]]
 @dataclass(frozen=True, slots=True)
 class AttributeValue:
     value: str
-    sources: tuple[UUID, ...]
+    sources: tuple[UUID, ...] = ()
     since: datetime | None = None
 
 
@@ -346,8 +346,8 @@ class TimelineEvent:
     """``at`` is when it happened, as precise as known: 2024, 2024-05 or 2024-05-17."""
 
     text: str
-    at: str
-    sources: tuple[UUID, ...]
+    at: str = ""
+    sources: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +355,7 @@ class Reference:
     """A phrase by which the user may mean a contact."""
 
     text: str
-    sources: tuple[UUID, ...]
+    sources: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
 from memories.api.serializers import RELEVANCE
-from memories.context import build, measures, pace
+from memories.context import build, pace
 from memories.context.request import ALL, ContextRequest
 from memories.context.result import Injection
 from memories.context.use import note_use
@@ -185,7 +185,7 @@ class ContextView(UserView):
             )
             traced = build.trace_for_speaker(end_user, speaker, request)
             return Response(asdict(traced.injection))
-        traced = measures.measured_trace(
+        traced = build.measured_trace(
             end_user,
             ContextRequest(
                 message,

@@ -15,8 +15,8 @@ from accounts.paging import PageQuery, listed, page, page_of
 from accounts.reasons import Reason
 from contacts.merge import not_the_same, put_off
 from contacts.models import Suggestion
-from contacts.resolution.suggestions import survivor_first
 from contacts.serializers import Named
+from contacts.suggestions import survivor_first
 from memories.api.contacts import PersonView
 from memories.api.requested import with_change
 from memories.corrections import merge_contacts

@@ -7,6 +7,7 @@ named, what the search finds may tell who is meant. Where it is unsure who is, a
 meanwhile; only if it says otherwise, memories are looked for again.
 """
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.lookup import People
 from memories import own_card
-from memories.context import forget_notices, linked, use, what, who
+from memories.context import forget_notices, linked, timing, use, what, who
 from memories.context.render import Block, InjectedContact, InjectedDate, render
 from memories.context.request import ContextRequest
 from memories.context.result import Injection, Trace, Way
@@ -82,6 +83,17 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
         replace(way, kept=way.memory.id in kept, line=way.memory.id in block.lines) for way in ways
     ]
     return Trace(injection, block, tuple(people.mentions), tuple(ways), steps, found.about)
+
+
+def measured_trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
+    """``trace``, counted with its time and outcome."""
+    started, outcome = time.perf_counter(), timing.FAILED
+    try:
+        traced = trace(end_user, request)
+        outcome = traced.injection.searched
+        return traced
+    finally:
+        timing.outcomes_of(os.getpid())[outcome].observe(time.perf_counter() - started)
 
 
 def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) -> Trace:

@@ -1,10 +1,14 @@
-"""What the steps of an injection cost."""
+"""What contexts cost: the steps of one, and for metrics, how soon they go out and how many without a
+search or not at all."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
+
+from prometheus_client import Histogram
 
 from accounts import tracing
 from accounts.cells import connection
@@ -12,6 +16,18 @@ from accounts.cells import connection
 # Whether this process has loaded what contexts read; before that no deadline holds.
 is_warm = False
 NAMES = ("who", "model", "linked", "embedding", "search", "prompt")
+# What becomes of one: whether it was searched (Injection.searched), or that it failed.
+FAILED = "failed"
+OUTCOMES = ("yes", "words", "late", "no", FAILED)
+# Of this process alone, under its number: what asks /metrics of a site meets one process or another,
+# and may not take the counts of two for those of one.
+SECONDS = Histogram(
+    "mio_context_seconds",
+    "Seconds that contexts took which applications asked for.",
+    ["process", "outcome"],
+    buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+    registry=None,
+)
 
 
 def since(started: float) -> float:
@@ -60,3 +76,10 @@ class Clock:
     def _counted(self, execute: Callable[..., Any], *args: Any) -> Any:
         self.statements += 1
         return execute(*args)
+
+
+@cache
+def outcomes_of(process: int) -> dict[str, Histogram]:
+    """The histograms of a process by outcome; all at once, since the first failure is a growth from 0
+    only where 0 was told before."""
+    return {outcome: SECONDS.labels(str(process), outcome) for outcome in OUTCOMES}

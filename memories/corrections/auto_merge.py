@@ -10,9 +10,9 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from accounts.models import EndUser
+from contacts import suggestions
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from contacts.resolution import suggestions
 from memories import queue
 from memories.corrections import merge_contacts
 
@@ -32,7 +32,7 @@ class Figures:
 
 
 def suggest_merges(end_user: EndUser, since: datetime | None = None) -> Figures:
-    """Runs the suggestion job for one end user; see :func:`contacts.resolution.suggestions.suggest`."""
+    """Runs the suggestion job for one end user; see :func:`contacts.suggestions.suggest`."""
     started = timezone.now()
     outcome = suggestions.suggest(end_user, newest_facts, since)
     EndUser.objects.filter(pk=end_user.pk).update(suggested_at=started)

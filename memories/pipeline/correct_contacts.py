@@ -5,9 +5,8 @@ from collections.abc import Mapping
 
 from accounts.models import EndUser
 from accounts.reasons import Reason
-from contacts import edit, merge
+from contacts import edit, merge, suggestions
 from contacts.models import Contact
-from contacts.resolution import suggestions
 from memories.corrections import merge_contacts
 from memories.corrections.denials import Denials
 from memories.types import ExtractedPerson, Extraction, SamePerson

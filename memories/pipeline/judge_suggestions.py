@@ -14,7 +14,7 @@ from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Suggestion
-from contacts.resolution.suggestions import records_of
+from contacts.suggestions import records_of
 from memories import model_calls
 from memories.budget import Budget
 from memories.corrections.auto_merge import newest_facts

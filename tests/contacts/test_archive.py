@@ -7,7 +7,7 @@ from contacts import relations, store
 from contacts.edit import UnknownContact, archive_contact
 from contacts.lookup import Turn, who_is_meant
 from contacts.models import Contact, json_value
-from contacts.resolution.suggestions import suggest
+from contacts.suggestions import suggest
 from memories.corrections import merge_contacts
 from memories.corrections.edit_dates import dates_of
 from memories.corrections.undo import undo_change

@@ -1,4 +1,4 @@
-"""Are two records one person? Learns what each sign of ``contacts.resolution`` counts."""
+"""Are two records one person? Learns what each sign of ``understanding.same_person`` counts."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
 """Whether two people as recorded are one: signs for and against, weighed to a verdict.
 
-A logistic regression over the signs of :mod:`contacts.resolution`, learned from the pairs of the
+A logistic regression over the signs of :mod:`understanding.same_person`, learned from the pairs of the
 corpus (``python -m tools train pair_model``): the score is the probability that a suggestion to
 merge is right.
 """

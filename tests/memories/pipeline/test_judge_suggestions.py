@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Change, EndUser
 from contacts.models import Suggestion
-from contacts.resolution.suggestions import suggest
+from contacts.suggestions import suggest
 from memories.corrections.auto_merge import newest_facts
 from memories.corrections.undo import undo_change
 from memories.jobs import runner

@@ -16,7 +16,7 @@ from accounts.models import Change, EndUser
 from contacts import merge as identities
 from contacts import relations
 from contacts.models import Contact, Suggestion
-from contacts.resolution.suggestions import suggest
+from contacts.suggestions import suggest
 from memories.corrections import auto_merge, merge_contacts
 from memories.corrections.auto_merge import newest_facts, suggest_merges
 from memories.corrections.undo import undo_change
