@@ -73,23 +73,16 @@ class People(NamedTuple):
     talked_of: Mapping[UUID, Person] = {}
 
 
-def who_is_meant(
-    end_user: EndUser, message: str, turns: Turns, stay: int = 0
-) -> tuple[list[Mention], dict[UUID, Card]]:
-    """The mentions in ``message``, pronouns resolved and descriptions (那个在腾讯上班的人)
-    found, and the cards of those meant. Behind them, whom the conversation is still about, for
-    up to ``stay`` messages after they were meant last. Nobody who is archived is among them.
-
-    ``turns`` gives the session's (role, content) turns and those of the session before; it
-    is called only when the message refers back, or somebody may stay. At most two statements:
-    the turns, if they are read from the database, and one lookup for all texts together.
-    """
-    people = look_up(end_user, message, turns, stay)
-    return people.mentions, people.cards
-
-
 def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> People:
-    """As ``who_is_meant``, and the important dates that are near, in the same statements."""
+    """The mentions in ``message``, pronouns resolved and descriptions (那个在腾讯上班的人) found, with
+    the cards of those meant, and the important dates that are near. Behind them, whom the
+    conversation is still about, for up to ``stay`` messages after they were meant last. Nobody who
+    is archived is among them.
+
+    ``turns`` gives the turns of the session and those of the session before; it is called only when
+    the message refers back, or somebody may stay. At most two statements: the turns, if they are
+    read from the database, and one lookup for all texts together.
+    """
     message = message[:CHARACTERS]
     today, span = end_user.day_of_talk, SOON if asked_for(message) else NEAR
     days = [DAY + key for key in keys_within(today, span)]

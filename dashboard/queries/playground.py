@@ -101,9 +101,7 @@ def examples(end_user: EndUser, known: Sequence[Session]) -> list[Example]:
     for person in people:
         if not suggested and known and person.gender:
             question = PRONOUNS[language][person.gender]
-            mentions, _cards = lookup.who_is_meant(
-                end_user, question, _turns_of(end_user, known[0].id)
-            )
+            mentions, *_ = lookup.look_up(end_user, question, _turns_of(end_user, known[0].id))
             names = {mention.person.id: mention.person.name for mention in mentions}
             if len(names) == 1:
                 shows = gettext("A pronoun: in the last conversation it means %(name)s.")

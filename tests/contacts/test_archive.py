@@ -5,7 +5,7 @@ import pytest
 from accounts.models import EndUser
 from contacts import relations, store
 from contacts.edit import UnknownContact, archive_contact
-from contacts.lookup import Turn, who_is_meant
+from contacts.lookup import Turn, look_up
 from contacts.models import Contact, json_value
 from contacts.suggestions import suggest
 from memories.corrections import merge_contacts
@@ -26,9 +26,7 @@ def user() -> EndUser:
 
 
 def meant(user: EndUser, text: str, *turns: tuple[str, str]) -> list[str]:
-    mentions, _cards = who_is_meant(
-        user, text, lambda: ([Turn(*turn) for turn in turns], ()), stay=3
-    )
+    mentions, *_ = look_up(user, text, lambda: ([Turn(*turn) for turn in turns], ()), stay=3)
     return [mention.person.name for mention in mentions]
 
 

@@ -40,7 +40,7 @@ def test_the_survivor_has_all_that_both_had(end_user, people):
     assert set(facts) < set(survivor.memory_ids)
     assert len(survivor.memory_ids) == len(facts) + 1, "each once, and the profile"
     assert store.survivor(end_user, liz.id) == survivor
-    meant, _ = lookup.who_is_meant(end_user, "How is Lizzie?", lambda: ((), ()))
+    meant, *_ = lookup.look_up(end_user, "How is Lizzie?", lambda: ((), ()))
     assert [mention.person.id for mention in meant] == [survivor.id]
     assert "Also called: Beth, Liz, Lizzie" in survivor.card
     assert_sound(end_user)

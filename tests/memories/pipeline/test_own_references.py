@@ -51,7 +51,7 @@ def consolidated(server: FakeOpenAI, contact: Contact, *phrases: str) -> list[st
 
 
 def meant(end_user: EndUser, message: str) -> list[tuple[str, str, str]]:
-    mentions, _cards = lookup.who_is_meant(end_user, message, lambda: ([], []))
+    mentions, *_ = lookup.look_up(end_user, message, lambda: ([], []))
     return [(one.person.name, one.how, one.text) for one in mentions]
 
 

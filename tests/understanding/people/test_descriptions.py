@@ -97,7 +97,7 @@ def end_user(db):
 
 
 def semantic(end_user, text):
-    found, _ = lookup.who_is_meant(end_user, text, lambda: ([], []))
+    found, *_ = lookup.look_up(end_user, text, lambda: ([], []))
     return sorted({m.person.name for m in found if m.how == "semantic"})
 
 
@@ -113,7 +113,7 @@ def test_plain_statements_and_descriptions_of_strangers_mean_nobody(end_user):
 
 
 def test_several_who_fit_are_all_returned_and_each_is_less_sure(end_user):
-    found, cards = lookup.who_is_meant(end_user, "有谁住在深圳？", lambda: ([], []))
+    found, cards, *_ = lookup.look_up(end_user, "有谁住在深圳？", lambda: ([], []))
     assert {m.person.name for m in found} == {"林悦", "周海涛"}
     assert all(
         m.confidence <= 0.5 and str(m.reason).startswith("fits the description") for m in found
@@ -123,7 +123,7 @@ def test_several_who_fit_are_all_returned_and_each_is_less_sure(end_user):
 
 def test_the_span_is_that_of_the_description(end_user):
     text = "昨天吃饭时，那个养猫的朋友又迟到了"
-    (mention,) = lookup.who_is_meant(end_user, text, lambda: ((), ()))[0]
+    (mention,) = lookup.look_up(end_user, text, lambda: ((), ()))[0]
     assert text[mention.start : mention.end] == mention.text == "那个养猫的朋友"
     assert mention.how == "semantic"
     assert mention.confidence < 0.85
@@ -131,13 +131,13 @@ def test_the_span_is_that_of_the_description(end_user):
 
 
 def test_a_name_inside_the_description_wins(end_user):
-    found, _ = lookup.who_is_meant(end_user, "那个喜欢林悦的家伙是谁", lambda: ([], []))
+    found, *_ = lookup.look_up(end_user, "那个喜欢林悦的家伙是谁", lambda: ([], []))
     assert {(m.person.name, m.how) for m in found} == {("林悦", "name")}
 
 
 def test_a_description_replaces_the_role_word_that_it_is_made_with(end_user):
     make_contact(end_user, "裴以宁", relationship="同事")
-    found, _ = lookup.who_is_meant(end_user, "我在深圳的同事怎么样了", lambda: ([], []))
+    found, *_ = lookup.look_up(end_user, "我在深圳的同事怎么样了", lambda: ([], []))
     assert [(m.person.name, m.how) for m in found] == [("周海涛", "semantic")]
 
 
@@ -154,12 +154,12 @@ def test_keys_follow_the_attributes(end_user):
 
 def test_a_description_costs_no_statement_of_its_own(end_user, django_assert_num_queries):
     with django_assert_num_queries(1):
-        lookup.who_is_meant(end_user, "我那个在腾讯上班的朋友，还有小红", lambda: ([], []))
+        lookup.look_up(end_user, "我那个在腾讯上班的朋友，还有小红", lambda: ([], []))
 
 
 def test_another_users_people_fit_nothing(end_user):
     other = make_end_user(app=end_user.app)
-    assert lookup.who_is_meant(other, "那个在腾讯上班的人", lambda: ((), ()))[0] == []
+    assert lookup.look_up(other, "那个在腾讯上班的人", lambda: ((), ()))[0] == []
 
 
 def test_the_keys_of_a_contact_are_bounded():
