@@ -130,7 +130,7 @@ def _prompt(
         request,
         shown,
         [way.injected for way in ways],
-        told=forget_notices.just_asked(erasures, request.session_id),
+        notice=forget_notices.just_asked(erasures, request.session_id),
         dates=[InjectedDate(*date) for date in near if date.contact not in on_card],
         today=end_user.day_of_talk,
         own_card=own_text,

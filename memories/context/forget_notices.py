@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from memories.context.render import NOTHING, Told
+from memories.context.render import NO_NOTICE, ForgetNotice
 from memories.context.result import Forgetting
 from memories.models import Erasure
 
@@ -28,13 +28,13 @@ def forgetting(erasure: Erasure) -> Forgetting:
     )
 
 
-def just_asked(asked: Sequence[Erasure], session_id: str) -> Told:
+def just_asked(asked: Sequence[Erasure], session_id: str) -> ForgetNotice:
     """What became of the latest request of this session, if it was made a moment ago."""
     since = timezone.now() - JUST_NOW
     for one in asked:
         if one.session_id == session_id and one.requested_at > since:
             if one.state == Erasure.State.UNCLEAR:
-                return Told(unclear=True)
+                return ForgetNotice(unclear=True)
             nothing = one.state == Erasure.State.NOT_FOUND
-            return Told(not nothing, tuple(one.missing) if nothing or one.missing else None)
-    return NOTHING
+            return ForgetNotice(not nothing, tuple(one.missing) if nothing or one.missing else None)
+    return NO_NOTICE

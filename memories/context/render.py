@@ -78,7 +78,7 @@ class InjectedDate:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ForgetNotice:
     """What became of a request to forget: something was ``forgotten``, nothing was found for what
     is ``missing`` (None: all was found, empty: it named nothing), or it was ``unclear``."""
 
@@ -87,7 +87,7 @@ class Told:
     unclear: bool = False
 
 
-NOTHING = Told()
+NO_NOTICE = ForgetNotice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def render(
     contacts: Sequence[InjectedContact],
     memories: Sequence[InjectedMemory],
     *,
-    told: Told = NOTHING,
+    notice: ForgetNotice = NO_NOTICE,
     dates: Sequence[InjectedDate] = (),
     today: date = date.min,
     own_card: str = "",
@@ -132,7 +132,7 @@ def render(
     memories; they are the best first. ``dates`` are as seen ``today``. The user's ``own_card`` has at
     most half of the budget."""
     words = WORDS[language]
-    notices = _notices(words, language, told)
+    notices = _notices(words, language, notice)
     apart = ("forgotten", "not_found", "unclear", "dates", "user")
     fixed = [text for key, text in words.items() if key not in apart]
     left = request.token_budget - estimate_tokens("\n".join([OPEN, *fixed, *notices, CLOSE]))
@@ -223,11 +223,11 @@ def _near(near: InjectedDate, today: date, language: str) -> str:
     )
 
 
-def _notices(words: Mapping[str, str], language: str, told: Told) -> list[str]:
-    notices = [words["forgotten"]] if told.forgotten else []
-    notices += [words["unclear"]] if told.unclear else []
-    if told.missing is not None:
-        quoted = [f"“{one_line(word, MAX_WORD)}”" for word in told.missing[:MAX_MISSING]]
+def _notices(words: Mapping[str, str], language: str, notice: ForgetNotice) -> list[str]:
+    notices = [words["forgotten"]] if notice.forgotten else []
+    notices += [words["unclear"]] if notice.unclear else []
+    if notice.missing is not None:
+        quoted = [f"“{one_line(word, MAX_WORD)}”" for word in notice.missing[:MAX_MISSING]]
         what = (", " if language == "en" else "、").join(quoted) or _SOMETHING[language]
         notices.append(words["not_found"].format(what))
     return notices

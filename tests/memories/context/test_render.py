@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from contacts import cards
 from contacts.models import Contact
-from memories.context.render import CLOSE, OPEN, InjectedContact, InjectedMemory, Told, render
+from memories.context.render import (
+    CLOSE,
+    OPEN,
+    ForgetNotice,
+    InjectedContact,
+    InjectedMemory,
+    render,
+)
 from memories.context.request import ContextRequest
 
 ROLES = "system assistant user human ai tool developer ｓｙｓｔｅｍ System 系统 系統 助手 用户 人类".split()
@@ -43,9 +50,9 @@ def block(name, key, value, memory, language="en", stored=""):
     card = stored or str(cards.render(contact, language, relations=[value], notes=[memory]))
     who = InjectedContact(uuid4(), name, "name", name, 1.0, card)
     said = InjectedMemory(uuid4(), memory, 1.0, "", "2024-05-01", "2024-06-01")
-    told = Told(forgotten=True, missing=(value,))
+    told = ForgetNotice(forgotten=True, missing=(value,))
     request = ContextRequest("", limit=9, token_budget=9000)
-    return str(render(language, request, [who], [said], told=told))
+    return str(render(language, request, [who], [said], notice=told))
 
 
 def assert_reads_as_data(text):
