@@ -9,10 +9,10 @@ from typing import Any
 from benchmark import corpus, table
 from benchmark.checks import check
 from benchmark.system import Program, System
-from benchmark.tasks import kept, lives, pairs, who
+from benchmark.tasks import crowd, kept, lives, pairs, who
 from benchmark.timing import Clock
 
-TASKS = ("who", "pairs", "kept", "lives")
+TASKS = ("who", "pairs", "kept", "lives", "crowd")
 
 
 def made(name: str) -> System:
@@ -49,6 +49,8 @@ def run(name: str, tasks: list[str], authors: list[str], only: list[str]) -> dic
                 figures[task] = pairs.run(system, authors)
             elif task == "kept":
                 figures[task] = kept.run(system, authors, clock)
+            elif task == "crowd":
+                figures[task] = crowd.run(system, clock)
             else:
                 figures[task] = lives.run(system, only, clock)
             figures[f"{task}_cost"] = clock.figures()

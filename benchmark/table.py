@@ -37,8 +37,11 @@ COLUMNS: dict[str, Callable[[Figures], str]] = {
     "T2 F1": percent("pairs", "f1"),
     "T3 kept": percent("kept", "kept"),
     "kept of what nobody stated": percent("kept", "kept_of_them"),
-    "T4 ordinary": percent("lives", "ordinary", "passed"),
-    "T4 hard": percent("lives", "hard", "passed"),
+    "T4 far": percent("lives", "far", "passed"),
+    "ordinary": percent("lives", "ordinary", "passed"),
+    "hard": percent("lives", "hard", "passed"),
+    "T5 R@50 (zh)": percent("crowd", "recall_at_50", "zh"),
+    "(en)": percent("crowd", "recall_at_50", "en"),
     "tokens": number("lives_cost", "tokens"),
 }
 
