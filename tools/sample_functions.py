@@ -29,7 +29,9 @@ class Command(BaseCommand):
     def handle(self, *, seed: int, count: int, places: bool, **_given: Any) -> None:
         drawn = Random(seed).sample(list(functions()), count)
         for number, (place, shown) in enumerate(drawn, 1):
-            self.stdout.write(f"{number}. {place}\n{shown}\n" if places else f"{number}.\n{shown}\n")
+            self.stdout.write(
+                f"{number}. {place}\n{shown}\n" if places else f"{number}.\n{shown}\n"
+            )
 
 
 def functions() -> Iterator[tuple[str, str]]:
