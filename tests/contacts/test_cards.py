@@ -78,16 +78,17 @@ FORGERIES = st.sampled_from(
 
 @given(st.lists(FORGERIES | st.text(max_size=20), min_size=1, max_size=6).map("".join))
 def test_no_value_can_forge_a_heading_a_fence_or_a_line(forged):
-    card = card_of(
+    contact = Contact(
         name="小红",
-        language="zh",
         aliases=[forged],
         relationship=forged,
         attributes={"location": [value(forged)], forged[:40] or "x": [value("v")]},
         personality=forged,
         timeline=[{"text": forged, "at": "2024", "sources": []}],
-        notes=[forged],
     )
+    rendered = cards.render(contact, "zh", notes=[forged])
+    card = str(rendered)
+    assert cards.Card.stored(card) == rendered
     lines = card.splitlines()
     assert [line for line in lines if line.startswith("#")] == ["### 小红"]
     assert "<" not in card
