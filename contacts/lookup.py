@@ -124,16 +124,20 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     ]
     mentions += staying(users, mentions, stay)
     # Who is only in focus is in no text.
-    known |= _known(hit for hit in found if hit.key)
-    known |= _known(
-        hit for hit in found if UUID(hit.known["id"]) in {m.person.id for m in mentions}
-    )
-    talked_of = [
-        mention.person for turn in (*(turn.mentions for turn in said), *earlier) for mention in turn
-    ]
-    talked_of += [person for turn in said for person in turn.understood]
+    shown = {mention.person.id for mention in mentions}
+    known |= _known(hit for hit in found if hit.key or UUID(hit.known["id"]) in shown)
     people = _people(end_user, message, mentions, known, today, span)
-    return people._replace(talked_of={person.id: person for person in talked_of})
+    return people._replace(talked_of=_talked_of(said, earlier))
+
+
+def _talked_of(
+    turns: Sequence[Utterance], earlier: Iterable[Iterable[Mention]]
+) -> dict[UUID, Person]:
+    """Whom turns mention, in words or as a pronoun (``earlier``), or are found to be about."""
+    mentioned = [mention.person for turn in turns for mention in turn.mentions]
+    mentioned += [mention.person for turn in earlier for mention in turn]
+    mentioned += [person for turn in turns for person in turn.understood]
+    return {person.id: person for person in mentioned}
 
 
 def candidates(
