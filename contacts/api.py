@@ -18,10 +18,14 @@ from accounts.paging import page, page_of
 from contacts import edit
 from contacts.models import Contact, ContactQuerySet
 from contacts.serializers import (
+    MAX_NEW,
     ChangedContact,
     ContactForm,
     ContactQuery,
     ContactSerializer,
+    CreatedContacts,
+    NewContacts,
+    created,
     detail,
     shown,
 )
@@ -55,11 +59,29 @@ class Contacts(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(ContactForm)
-        with atomic(), _name_taken():
+        with atomic(), _names_taken():
             contact, change = edit.create_contact(
                 self.end_user_for_writing(), values.pop("name"), actor=self.actor, **values
             )
         return Response(detail(contact, change.id), status=status.HTTP_201_CREATED)
+
+
+class NewContactList(UserView):
+    @documented(
+        request=NewContacts,
+        responses={201: CreatedContacts},
+        operation_id="contacts_bulk_create",
+        summary=f"Add up to {MAX_NEW} people at once",
+        description="All of them are added, or none, as one change. `409 name_taken` where a name "
+        "is taken or stands twice in the list; `fields` names each by its place in the list.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        values = self.body(NewContacts)
+        with atomic(), _names_taken():
+            contacts, change = edit.create_contacts(
+                self.end_user_for_writing(), values["contacts"], **self.by(values)
+            )
+        return Response(created(contacts, change.id), status=status.HTTP_201_CREATED)
 
 
 class OneContact(UserView):
@@ -75,7 +97,7 @@ class OneContact(UserView):
     def patch(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
         values = self.body(ContactForm, partial=True)
         options = {name: values.pop(name) for name in ("why", "namesake") if name in values}
-        with _name_taken():
+        with _names_taken():
             contact, change = edit.edit_contact(
                 self.end_user, contact_id, values, actor=self.actor, **options
             )
@@ -84,10 +106,17 @@ class OneContact(UserView):
 
 
 @contextmanager
-def _name_taken() -> Iterator[None]:
-    """Answers 409 `name_taken` with the contact that has the name already."""
+def _names_taken() -> Iterator[None]:
+    """Answers 409 `name_taken` with the contacts that have these names already."""
     try:
         yield
+    except edit.NamesTaken as error:
+        fields = {
+            f"contacts[{place}].name": [f"{error} The other is {holder or 'in the list'}."]
+            for place, holder in error.holders.items()
+        }
+        path, (problem,) = next(iter(fields.items()))
+        raise conflict(f"{path}: {problem}", "name_taken", {"fields": fields}) from error
     except edit.NameTaken as error:
         raise conflict(f"{error} The other is {error.holder}.", "name_taken") from error
 

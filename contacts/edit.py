@@ -45,6 +45,15 @@ class NameTaken(CodedError):
         self.holder = holder
 
 
+class NamesTaken(CodedError):
+    """Others bear names of the list; ``holders`` are their ids by the place in the list, None
+    where it is another of the list."""
+
+    def __init__(self, holders: Mapping[int, UUID | None]) -> None:
+        super().__init__(Reason("name_taken"))
+        self.holders = holders
+
+
 @atomic()
 def create_contact(
     end_user: EndUser,
@@ -76,6 +85,30 @@ def create_contact(
     return contact, change
 
 
+@atomic()
+def create_contacts(
+    end_user: EndUser, people: Sequence[Mapping[str, Any]], *, actor: str, why: str = ""
+) -> tuple[list[Contact], Change]:
+    """New contacts, all or none, as one change and with as many statements however many.
+
+    Each of ``people`` holds a ``name`` and what else ``create_contact`` takes of a person.
+    Raises NamesTaken and InvalidContact.
+    """
+    held = EndUser.objects.lock(end_user.pk)
+    if held is None:
+        raise UnknownContact(Reason("user_forgotten"))
+    _check({"contacts": people})
+    with recording(held, "create_contacts", actor, why) as (recorder, change):
+        contacts = [unsaved(held, values) for values in people]
+        namesakes = {place for place, values in enumerate(people) if values.get("namesake")}
+        if taken := store.create_all(held, contacts, namesakes):
+            raise NamesTaken(taken)
+        change.subjects = [str(contact.id) for contact in contacts]
+        recorder.watch(contacts, created=True)
+        put(settings.MIO_CONTACTS_CREATED, str(change.id), end_user_id=held.pk)
+    return contacts, change
+
+
 def _check(values: Mapping[str, Any]) -> None:
     """Raises InvalidContact where a value tells a secret."""
     if reason := secrets.refusal(**values):
@@ -83,8 +116,7 @@ def _check(values: Mapping[str, Any]) -> None:
 
 
 def unsaved(end_user: EndUser, values: Mapping[str, Any]) -> Contact:
-    """A contact of a ``name`` and the other values that ``create_contact`` takes, not stored. Raises
-    InvalidContact."""
+    """A contact of the values that ``create_contacts`` takes, not stored. Raises InvalidContact."""
     name = store.clean_name(values["name"])
     key = names.name_key(name)
     contact = Contact(end_user=end_user, name=name, name_key=key, mention_count=0)

@@ -17,6 +17,7 @@ MAX_ALIASES = 50
 MAX_KEYS = 100
 MAX_VALUES = 50
 MAX_VALUE = 500
+MAX_NEW = 500  # contacts in one request
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 
@@ -113,6 +114,18 @@ class ContactForm(Reasoned):
     namesake = Flag(required=False, help_text="Allow another person of a name that is taken.")
 
 
+class NewContact(ContactForm):
+    """One of several; why is said of all together."""
+
+    why = None  # type: ignore[assignment]  # how a serializer drops an inherited field
+
+
+class NewContacts(Reasoned):
+    contacts = BoundedList(
+        child=NewContact(), min_length=1, max_length=MAX_NEW, help_text="All are added, or none."
+    )
+
+
 class ContactQuery(PageQuery):
     q = serializers.CharField(
         required=False, allow_blank=True, max_length=200, help_text="Part of a name or an alias."
@@ -184,11 +197,23 @@ class ChangedContact(ContactDetail):
     change_id = undo_id("null when nothing was to be changed")
 
 
+class CreatedContacts(serializers.Serializer):
+    contacts = ContactSerializer(many=True, help_text="In the order of the request.")
+    change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
+
+
 def shown(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
     """Contacts of a list; the rows carry ``latest_memory_ids`` and ``memory_count``."""
     for contact in contacts:
         contact.memory_ids = contact.latest_memory_ids
     return list(ContactSerializer(contacts, many=True).data)
+
+
+def created(contacts: Sequence[Contact], change_id: UUID) -> dict[str, Any]:
+    """Contacts that were just made together."""
+    for contact in contacts:
+        contact.memory_count = 0
+    return {"contacts": ContactSerializer(contacts, many=True).data, "change_id": change_id}
 
 
 def detail(contact: Contact, change_id: UUID | None = None) -> dict[str, Any]:

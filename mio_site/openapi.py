@@ -37,11 +37,13 @@ CODES_OF_PARTS = {
     "delivery_id": "unknown_delivery",
 }
 # Operations that create the user, or return nothing for an unknown one.
-MAKES_USER = {"address_book_create", "messages_create", "contacts_create", "memories_create", "users_update", "context_create", "search_create"}  # fmt: skip
+MAKES_USER = {"address_book_create", "messages_create", "contacts_create", "contacts_bulk_create", "memories_create",
+             "users_update", "context_create", "search_create"}  # fmt: skip
 NO_CONFLICT = {"context_create", "search_create", "process_create", "messages_create",
                "v1_app_partial_update", "users_update", "forget_create"}  # fmt: skip
 EXTRA_CODES = {
     "contacts_create": ["name_taken"],
+    "contacts_bulk_create": ["name_taken"],
     "contacts_update": ["name_taken"],
     "changes_undo": ["cannot_undo", "later_changes"],
     "process_create": ["too_many_wait", "postponed", "timeout"],

@@ -212,6 +212,74 @@ def test_a_contact_is_created_with_its_keys_card_and_change(client: ApiClient) -
     assert not Contact.objects.exists()
 
 
+BULK = f"{ADDRESS}bulk/"
+
+
+def test_many_contacts_are_created_as_one_change_and_followed_in_the_background(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    memory = make_memory(zoe, "Nori bought a violin.")
+    people = [
+        {"name": "Nora Quist", "aliases": ["Nori"], "attributes": {"location": "Bergen"}},
+        {"name": "小红", "relationship": "同事", "gender": "female", "personality": "外向"},
+        {"name": "Nora Quist", "namesake": True},
+    ]
+    status, body = client.post(BULK, {"contacts": people, "why": "address book"})
+
+    assert status == 201
+    assert [row["name"] for row in body["contacts"]] == ["Nora Quist", "小红", "Nora Quist"]
+    nora, *_ = Contact.objects.filter(pk=body["contacts"][0]["id"])
+    assert client.get(f"{ADDRESS}{nora.id}/")[1].items() >= body["contacts"][0].items()
+    assert nora.card == str(store.card_of(nora, zoe.language))
+    before = set(nora.keys.values_list("key", "how", "text"))
+    store.index(nora)
+    assert set(nora.keys.values_list("key", "how", "text")) == before
+    change = Change.objects.get()
+    assert (change.verb, change.why, len(change.rows)) == ("create_contacts", "address book", 3)
+
+    assert [task.name() for task in OrmQ.objects.all()] == [f"contacts_created {change.id}"]
+    tasks.contacts_created(str(change.id))
+    nora.refresh_from_db()
+    profile = Memory.objects.get(content_hash=f"profile:{nora.id}")
+    assert profile.vectors.exists()
+    assert set(nora.memory_ids) == {memory.id, profile.id}
+
+
+def test_of_many_contacts_all_are_created_or_none(client: ApiClient, zoe: EndUser) -> None:
+    held = make_contact(zoe, "Nora")
+    people = [{"name": name} for name in ("Oda", "nora", "Per", "Oda")]
+    error = assert_error(client.post(BULK, {"contacts": people}), 409, "name_taken")
+    assert list(error["fields"]) == ["contacts[1].name", "contacts[3].name"]
+    assert str(held.id) in error["fields"]["contacts[1].name"][0]
+    for sent, field in (
+        ([{"name": "Oda"}, {"name": "!!!"}], "contacts[1].name"),
+        ([{"name": "Oda", "why": "x"}], "contacts[0].why"),
+        ([{"name": "Oda"}] * 501, "contacts"),
+        ([], "contacts"),
+        ("Oda", "contacts"),
+        (["Oda"], "contacts[0]"),
+    ):
+        error = assert_error(client.post(BULK, {"contacts": sent}), 400, "invalid")
+        assert field in error["fields"]
+    assert list(Contact.objects.all()) == [held]
+
+
+def test_creating_many_contacts_takes_as_many_statements_however_many_and_is_undone_at_once(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    def statements(letter: str, count: int) -> int:
+        people = [{"name": f"{letter}{n}", "attributes": {"job": "x"}} for n in range(count)]
+        with CaptureQueriesContext(connection) as queries:
+            assert client.post(BULK, {"contacts": people})[0] == 201
+        return len(queries)
+
+    statements("A", 1)
+    assert statements("B", 2) == statements("C", 50) <= 15
+    latest = Change.objects.latest("created_at")
+    assert client.post(f"users/zoe/changes/{latest.id}/undo/", {})[0] == 200
+    assert Contact.objects.count() == 3
+
+
 def test_a_taken_name_is_a_conflict_unless_it_is_another_person(
     client: ApiClient, zoe: EndUser
 ) -> None:

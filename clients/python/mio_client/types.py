@@ -401,6 +401,11 @@ class ContextForm(TypedDict):
     include: NotRequired[list[IncludeEnum]]
 
 
+class CreatedContacts(TypedDict):
+    contacts: list[Contact]
+    change_id: str
+
+
 class Date(TypedDict):
     id: str
     contact: str | None
@@ -773,6 +778,21 @@ class MoveForm(TypedDict):
     from_: str
     why: NotRequired[str]
     to: str
+
+
+class NewContact(TypedDict):
+    name: str
+    aliases: NotRequired[list[str]]
+    relationship: NotRequired[str]
+    gender: NotRequired[GenderEnum | BlankEnum]
+    personality: NotRequired[str]
+    attributes: NotRequired[dict[str, str | list[str] | None]]
+    namesake: NotRequired[bool]
+
+
+class NewContacts(TypedDict):
+    why: NotRequired[str]
+    contacts: list[NewContact]
 
 
 class NewDate(TypedDict):

@@ -131,6 +131,12 @@ def test_a_secret_that_was_stored_once_is_masked_in_the_prompt(
         ),
         (
             "post",
+            "contacts/bulk/",
+            {"contacts": [{"name": "Ann"}, {"name": "Ben", "relationship": f"pays {ACCOUNT}"}]},
+            "contacts[1].relationship",
+        ),
+        (
+            "post",
             "relations/",
             {"subject": "{contact}", "kind": f"card {CARD}", "object": "{other}"},
             "kind",
