@@ -166,12 +166,16 @@ def _floors() -> dict[str, dict[str, int]]:
 
 def _package_floors(contracts: list[dict[str, Any]]) -> dict[str, int]:
     layers = next(one["layers"] for one in contracts if "containers" not in one)[::-1]
-    found = {name.strip(): floor for floor, names in enumerate(layers, 1) for name in names.split("|")}
+    found = {
+        name.strip(): floor for floor, names in enumerate(layers, 1) for name in names.split("|")
+    }
     return dict.fromkeys(_linter()["root_packages"], len(layers)) | found
 
 
 def _linter() -> dict[str, Any]:
-    linter: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    linter: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"][
+        "importlinter"
+    ]
     return linter
 
 

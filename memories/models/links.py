@@ -13,7 +13,7 @@ from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Greatest
 
 from accounts.cells import COUNTED_BITS, connection
-from accounts.models import EndUser, ScopedQuerySet, Tracked
+from accounts.models import EndUser, ScopedQuerySet, Tracked, UserRow, between_0_and_1, reference
 from contacts.models import Contact
 from memories.models.memory import AHEAD, TELL_DATES, Memory
 from memories.models.triggers import after
@@ -152,12 +152,8 @@ class Link(Tracked):
         OPERATOR = "operator"
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
-    contact = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="links", db_constraint=False, db_index=False
-    )
-    memory = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="links", db_constraint=False, db_index=False
-    )
+    contact = reference(Contact, related_name="links")
+    memory = reference(Memory, related_name="links")
     made_by = models.CharField(max_length=12, choices=MadeBy)
     confidence = models.FloatField(default=1.0)
     rejected = models.BooleanField(default=False)
@@ -171,9 +167,7 @@ class Link(Tracked):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["contact", "memory"], name="link_once"),
-            models.CheckConstraint(
-                condition=Q(confidence__gte=0, confidence__lte=1), name="link_confidence_in_0_1"
-            ),
+            between_0_and_1("confidence", "link_confidence_in_0_1"),
         ]
         indexes = [
             # With the memory: the latest of a person are read from the index alone, where the
@@ -197,9 +191,6 @@ class Link(Tracked):
             after(pgtrigger.Delete, "memory_ids_removed", _REMOVED),
             after(pgtrigger.Update, "memory_ids_changed", _CHANGED),
         ]
-
-    def __str__(self) -> str:
-        return f"link {self.pk}"
 
 
 # Written by hand: each save of a contact reads both, and to compose them takes Django longer
@@ -356,12 +347,8 @@ class Edge(Tracked):
     SHARES_ENTITY = "shares_entity:"
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
-    source = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="edges_out", db_constraint=False, db_index=False
-    )
-    target = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="edges_in", db_constraint=False, db_index=False
-    )
+    source = reference(Memory, related_name="edges_out")
+    target = reference(Memory, related_name="edges_in")
     kind = models.CharField(max_length=100)
     inverse = models.BooleanField(default=False, editable=False, db_default=False)
     reason = models.TextField(blank=True, default="")
@@ -377,9 +364,7 @@ class Edge(Tracked):
                 fields=["source", "kind", "target", "inverse"], name="edge_once"
             ),
             models.CheckConstraint(condition=~Q(source=F("target")), name="edge_between_two"),
-            models.CheckConstraint(
-                condition=Q(confidence__gte=0, confidence__lte=1), name="edge_confidence_in_0_1"
-            ),
+            between_0_and_1("confidence", "edge_confidence_in_0_1"),
         ]
         indexes = [
             models.Index(fields=["source", "end_user"], name="edge_outbound"),
@@ -396,11 +381,8 @@ class Edge(Tracked):
             after(pgtrigger.Delete, "mirror_removed", _MIRROR_REMOVED),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
 
-
-class Entity(models.Model):
+class Entity(UserRow):
     """A named place, organisation, work or person that memories speak of. ``key`` is the
     normal form of ``name``."""
 
@@ -416,8 +398,6 @@ class Entity(models.Model):
     key = models.CharField(max_length=80)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = ScopedQuerySet.as_manager()
-
     class Meta:
         verbose_name_plural = "entities"
         constraints = [
@@ -425,22 +405,13 @@ class Entity(models.Model):
             models.UniqueConstraint(fields=["end_user", "key"], name="entity_once"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
 
-
-class EntityLink(models.Model):
+class EntityLink(UserRow):
     """This memory speaks of this entity."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
-    entity = models.ForeignKey(
-        Entity, models.DO_NOTHING, related_name="links", db_constraint=False, db_index=False
-    )
-    memory = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="entity_links", db_constraint=False, db_index=False
-    )
-
-    objects = ScopedQuerySet.as_manager()
+    entity = reference(Entity, related_name="links")
+    memory = reference(Memory, related_name="entity_links")
 
     class Meta:
         constraints = [
@@ -451,6 +422,3 @@ class EntityLink(models.Model):
         indexes = [
             models.Index(fields=["entity", "end_user", "memory"], name="entity_link_of_entity")
         ]
-
-    def __str__(self) -> str:
-        return f"entity link {self.pk}"

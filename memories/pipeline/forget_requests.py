@@ -65,6 +65,13 @@ def forget_chosen(
     return _put_away(held, what, actor) if what.memories or what.contacts else None
 
 
+def follow(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
+    """Does what the extraction says the user asked to forget, and notes what it leaves out. The
+    caller holds the lock."""
+    forget_asked(end_user, extraction.forget)
+    _note_unanswered(end_user, request, extraction)
+
+
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
     """Hides what the requests mean and plans its erasure, together for all that one message
     asks; returns how many memories were hidden. The caller holds the lock."""
@@ -74,9 +81,9 @@ def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
     return sum(_forget(end_user, asked_in, what) for asked_in, what in meant.items())
 
 
-def note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
-    """Notes, to be told of, what new turns ask to forget and a model's answer leaves out: a model
-    alone hides nothing, nor do words alone that it read otherwise. The caller holds the lock."""
+def _note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
+    """Notes, to be reported, what new turns ask to forget and a model's answer leaves out: a model
+    alone hides nothing, nor do words alone that it read otherwise."""
     answered = {one.asked_in for one in extraction.forget}
     asking = [t for t in request.turns if t.role == "user" and t.id not in answered]
     if extraction.retracted_turn_ids or not any(forget_reading.may_ask(t.content) for t in asking):

@@ -50,6 +50,8 @@ class ConflictPrompt:
     """Cases with their short ids: what is sent, and how the answer is read. Those of memories and
     people stay the same in all calls about ``cases``."""
 
+    name, answer = "resolve", ResolutionsOut
+
     def __init__(self, cases: Sequence[ConflictCase], *, of: Sequence[ConflictCase] = ()) -> None:
         self._cases = {f"c{number}": case for number, case in enumerate(cases, 1)}
         all_cases = of or cases
@@ -147,6 +149,8 @@ class ConflictPrompt:
 
 class ProfilesPrompt:
     """What is new of several people of one user. A memory about two of them has one id."""
+
+    name, answer = "consolidate", ProfilesOut
 
     def __init__(self, requests: Sequence[ProfileRequest]) -> None:
         self._language = requests[0].language
