@@ -71,8 +71,8 @@ def catch_up(
 
 
 def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
-    """What is left to be done of that which has come before the first step: each a batch or some
-    contacts, and false where nothing could be done since another worker has it."""
+    """The steps that are left for the messages received before the first of them: each extracts a
+    batch or consolidates contacts, and returns false where another worker has them."""
     received = EndUser.objects.filter(pk=end_user_id).values_list("message_seq", flat=True)
     last = received.first() or 0
     while _unread(end_user_id, last):
@@ -88,7 +88,7 @@ def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
 
 
 def outcome(end_user_id: int, started: datetime) -> CaughtUp:
-    """What came of it since ``started``. Raises Postponed."""
+    """The figures of what was done since ``started``. Raises Postponed where work waits for a try."""
     if wait := _next_try(end_user_id):
         raise Postponed(wait)
     return _summary(end_user_id, started)

@@ -331,7 +331,7 @@ def _write_failure(work: Work, **fields: object) -> None:
     # One that works is kept: others up the stack have set it up, or are in a transaction of it.
     if connection.errors_occurred and not connection.in_atomic_block and not connection.is_usable():
         connection.close()
-    _mine(work).update(**fields)
+    _held(work).update(**fields)
 
 
 def retry(work: Work) -> bool:
@@ -354,20 +354,21 @@ def cancel(work: Work) -> bool:
     )
 
 
-def _mine(work: Work) -> QuerySet:
+def _held(work: Work) -> QuerySet:
+    """The row of work, where this worker still holds it."""
     return type(work).objects.filter(pk=work.pk, state=Work.State.RUNNING, attempts=work.attempts)
 
 
 def _hold(work: Batch | Consolidation) -> EndUser:
     """The locked end user of work that is still ours. Raises LostClaim."""
     end_user = EndUser.objects.lock(work.end_user_id)
-    if end_user is None or not _mine(work).exists():
+    if end_user is None or not _held(work).exists():
         raise LostClaim
     return end_user
 
 
 def _finish(work: Work, **result: int) -> None:
-    done = _mine(work).update(
+    done = _held(work).update(
         state=Work.State.DONE,
         error="",
         result=result,

@@ -81,7 +81,8 @@ def sync_contacts(
 def _contact_for(
     end_user: EndUser, person: ExtractedPerson, said_at: datetime, others: Collection[UUID]
 ) -> tuple[Contact | None, bool]:
-    """``others`` are the contacts of people from whom the extraction keeps this one apart."""
+    """The contact of a person, made where there is none, and whether it is new; None where it can't
+    be told whose name it is. ``others`` are contacts whom the extraction keeps apart from them."""
     if person.contact_id is not None:
         known = store.survivor(end_user, person.contact_id)
         if known is not None:
