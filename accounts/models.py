@@ -261,10 +261,8 @@ class ScopedQuerySet(models.QuerySet):
         return self.filter(metadata__contains=metadata).exclude(metadata={})
 
 
-class UserRow(models.Model):
-    """A row of an end user, called by its kind and number."""
-
-    objects = ScopedQuerySet.as_manager()
+class NumberedRow(models.Model):
+    """A row that is called by its kind and number."""
 
     class Meta:
         abstract = True
@@ -273,7 +271,16 @@ class UserRow(models.Model):
         return f"{self._meta.verbose_name} {self.pk}"
 
 
-class Tracked(UserRow):
+class UserRow(NumberedRow):
+    """A row of an end user, without reads of its own."""
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+
+class Tracked(NumberedRow):
     """A model whose rows a correction may change: what an audit row records of them, and how an
     undo meets what machines, which record no change, have written since.
 

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.models import App, Change, EndUser, ScopedQuerySet, UserRow, reference
+from accounts.models import App, Change, EndUser, NumberedRow, ScopedQuerySet, UserRow, reference
 
 
 class ModelCall(models.Model):
@@ -134,7 +134,7 @@ class GatewayTurnQuerySet(ScopedQuerySet):
         return self.exclude(injected="").update(injected="", contact_ids=[])
 
 
-class GatewayTurn(UserRow):
+class GatewayTurn(NumberedRow):
     """A user message that came through the gateway, and what was added to it: exactly these
     characters are added again whenever a client sends the message again, so that the prompt caches
     of models hold. ``chain_id`` is a keyed hash of the message and of all before it, by which a

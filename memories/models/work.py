@@ -12,7 +12,7 @@ from django.db.models import F, Func, Q, Value
 from django.utils import timezone
 
 from accounts import time_zones
-from accounts.models import EndUser, ScopedQuerySet, UserRow, reference
+from accounts.models import EndUser, NumberedRow, ScopedQuerySet, UserRow, reference
 from accounts.reasons import Reason
 from contacts.models import Contact
 from memories.types import CONTACT, Turn
@@ -29,7 +29,7 @@ class MessageQuerySet(ScopedQuerySet):
         return self.filter(role=Message.Role.USER, speaker=None)
 
 
-class Message(UserRow):
+class Message(NumberedRow):
     """One chat turn. ``seq`` counts an end user's messages without gaps, from 1."""
 
     class Role(models.TextChoices):
@@ -167,7 +167,7 @@ class WorkQuerySet(ScopedQuerySet):
         )
 
 
-class Work(UserRow):
+class Work(NumberedRow):
     """A unit of pipeline work: its state lives here, the queue only carries its id."""
 
     class State(models.TextChoices):

@@ -148,7 +148,9 @@ def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]
     weights = _weights(end_user, {word for m in memories.values() for word in own(m.tokens)})
     near: dict[UUID, dict[UUID, float]] = defaultdict(dict)
     for one, other in pairs - _taken_apart(end_user) - set(map(frozenset, told_apart)):
-        a, b = memories[one], memories[other]
+        a, b = memories.get(one), memories.get(other)
+        if a is None or b is None:  # erased meanwhile
+            continue
         if (shared := _shared(a, b, weights)) >= SHARED and not _differ(a, b):
             near[one][other] = near[other][one] = shared
     groups: list[list[Memory]] = []
