@@ -20,6 +20,27 @@ from accounts import cells, time_zones
 TALKING = timedelta(minutes=30)
 
 
+def reference(
+    to: type[models.Model] | str, related_name: str = "+", **options: Any
+) -> "models.ForeignKey[Any, Any]":
+    """A column with the key of another row of the same end user. Migrations make the foreign key,
+    together with the end user, and its index, so that Django makes neither."""
+    return models.ForeignKey(
+        to,
+        models.DO_NOTHING,
+        related_name=related_name,
+        db_constraint=False,
+        db_index=False,
+        **options,
+    )
+
+
+def between_0_and_1(field: str, name: str) -> models.CheckConstraint:
+    """That a share or probability is one."""
+    inside = {f"{field}__gte": 0, f"{field}__lte": 1}
+    return models.CheckConstraint(condition=Q(**inside), name=name)
+
+
 class InTimeZone(models.Model):
     """A model with a time zone."""
 
@@ -228,7 +249,38 @@ class Placement(models.Model):
             raise cells.Moving
 
 
-class Tracked(models.Model):
+class ScopedQuerySet(models.QuerySet):
+    """Rows that belong to end users; read them through ``of`` only."""
+
+    def of(self, end_user: "EndUser | int") -> Self:
+        """The rows of one end user: where every read starts."""
+        return self.filter(end_user=end_user)
+
+    def noted(self, metadata: Mapping[str, Any]) -> Self:
+        """The rows whose ``metadata`` contains these keys and values; uses the index of such rows."""
+        return self.filter(metadata__contains=metadata).exclude(metadata={})
+
+
+class NumberedRow(models.Model):
+    """A row that is called by its kind and number."""
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"
+
+
+class UserRow(NumberedRow):
+    """A row of an end user, without reads of its own."""
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+
+class Tracked(NumberedRow):
     """A model whose rows a correction may change: what an audit row records of them, and how an
     undo meets what machines, which record no change, have written since.
 
@@ -447,18 +499,6 @@ class EndUser(InTimeZone, Tracked):
             self.activity_days += 1
         if offset is not None and day >= self.last_active_on:
             self.learnt_offset = offset
-
-
-class ScopedQuerySet(models.QuerySet):
-    """Rows that belong to end users; read them through ``of`` only."""
-
-    def of(self, end_user: EndUser | int) -> Self:
-        """The rows of one end user: where every read starts."""
-        return self.filter(end_user=end_user)
-
-    def noted(self, metadata: Mapping[str, Any]) -> Self:
-        """The rows whose ``metadata`` contains these keys and values; uses the index of such rows."""
-        return self.filter(metadata__contains=metadata).exclude(metadata={})
 
 
 class Change(models.Model):

@@ -13,7 +13,7 @@ from django.db.models.expressions import Expression, RawSQL
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from accounts.models import EndUser, ScopedQuerySet, Tracked
+from accounts.models import EndUser, ScopedQuerySet, Tracked, UserRow, between_0_and_1, reference
 from accounts.reasons import TEMPLATES
 from contacts import cards, key_index
 from understanding import names
@@ -21,38 +21,41 @@ from understanding.attributes import ATTRIBUTES, is_single
 from understanding.types import Person
 
 
+class _Operator(models.Lookup):
+    """A comparison by an operator of PostgreSQL."""
+
+    sql = ""
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
+        column, values = self.process_lhs(compiler, connection)
+        other, more = self.process_rhs(compiler, connection)
+        return f"{column} {self.sql.format(other)}", (*values, *more)
+
+
 @models.CharField.register_lookup
-class Prefix(models.Lookup):
+class Prefix(_Operator):
     """``startswith`` by an operator that an index may serve behind row-level security, as it
     tells nothing of rows that are not shown ("leakproof"); LIKE may not."""
 
-    lookup_name = "prefix"
-
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
-        column, values = self.process_lhs(compiler, connection)
-        prefix, more = self.process_rhs(compiler, connection)
-        return f"{column} ^@ {prefix}", (*values, *more)
+    lookup_name, sql = "prefix", "^@ {}"
 
 
 @models.UUIDField.register_lookup
-class AnyOf(models.Lookup):
+class AnyOf(_Operator):
     """As ``in``, of an ArraySubquery that is read whole before the rows that it chooses."""
 
-    lookup_name = "any_of"
-
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
-        column, values = self.process_lhs(compiler, connection)
-        chosen, more = self.process_rhs(compiler, connection)
-        return f"{column} = ANY ({chosen})", (*values, *more)
+    lookup_name, sql = "any_of", "= ANY ({})"
 
 
 # More than one value where a person has one at a time: a merge or two tellings left both, and
-# nobody said that both are right. The same words are the condition of the index
-# contact_in_conflict, so they may not change alone.
+# nobody said that both are right. Of the single attributes, so that another one makes a migration
+# (``makemigrations contacts``) of the index that holds these contacts.
 _SINGLE = " || ".join(f'@.key == "{key}"' for key, known in ATTRIBUTES.items() if known.single)
-IN_CONFLICT = (
+IN_CONFLICT = RawSQL(  # noqa: S611 a constant
     "jsonb_path_exists(contacts_contact.attributes - contacts_contact.side_by_side, "
-    f"'$.keyvalue() ? ({_SINGLE}).value[1]'::jsonpath)"
+    f"'$.keyvalue() ? ({_SINGLE}).value[1]'::jsonpath)",
+    [],
+    output_field=models.BooleanField(),
 )
 
 
@@ -66,7 +69,7 @@ class ContactQuerySet(ScopedQuerySet):
     def in_conflict(self) -> Self:
         """Contacts with several values for an attribute that has one at a time, of whom nobody
         said that all are right."""
-        return self.filter(RawSQL(IN_CONFLICT, [], output_field=models.BooleanField()))  # noqa: S611 a constant
+        return self.filter(IN_CONFLICT)
 
     def standing(self) -> Self:
         """Contacts that are not merged into another."""
@@ -212,15 +215,7 @@ class Contact(Tracked):
     first_mentioned_at = models.DateTimeField(default=timezone.now)
     last_mentioned_at = models.DateTimeField(default=timezone.now)
     mention_count = models.PositiveIntegerField(default=1)
-    merged_into = models.ForeignKey(
-        "self",
-        models.DO_NOTHING,
-        null=True,
-        blank=True,
-        related_name="merged",
-        db_constraint=False,
-        db_index=False,
-    )
+    merged_into = reference("self", null=True, blank=True, related_name="merged")
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="Since then known, but neither listed nor injected."
     )
@@ -268,6 +263,11 @@ class Contact(Tracked):
                 condition=Q(merged_into__isnull=False),
                 name="contact_merged",
             ),
+            models.Index(
+                fields=["end_user", "id"],
+                condition=Q(IN_CONFLICT, merged_into=None),
+                name="contact_in_conflict",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -292,18 +292,14 @@ class Contact(Tracked):
         return Person(self.id, self.name, tuple(self.aliases), self.relationship, self.gender)
 
 
-class ContactKey(models.Model):
+class ContactKey(UserRow):
     """One normalised way to find a contact in a text, derived from its names and attributes."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+", db_index=False)
-    contact = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="keys", db_constraint=False, db_index=False
-    )
+    contact = reference(Contact, related_name="keys")
     key = models.CharField(max_length=250)
     how = models.CharField(max_length=10)
     text = models.CharField(max_length=200)
-
-    objects = ScopedQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -319,9 +315,6 @@ class ContactKey(models.Model):
                 name="contact_key_lookup",
             )
         ]
-
-    def __str__(self) -> str:
-        return self.key
 
 
 class RelationQuerySet(ScopedQuerySet):
@@ -353,21 +346,9 @@ class Relation(Tracked):
     found_again = True
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
-    subject = models.ForeignKey(
-        Contact,
-        models.DO_NOTHING,
-        related_name="relations_out",
-        db_constraint=False,
-        db_index=False,
-    )
+    subject = reference(Contact, related_name="relations_out")
     kind = models.CharField(max_length=50)
-    object = models.ForeignKey(
-        Contact,
-        models.DO_NOTHING,
-        related_name="relations_in",
-        db_constraint=False,
-        db_index=False,
-    )
+    object = reference(Contact, related_name="relations_in")
     sources = ArrayField(models.UUIDField(), default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -384,9 +365,6 @@ class Relation(Tracked):
             models.Index(fields=["subject", "end_user"], name="relation_outbound"),
             models.Index(fields=["object", "end_user"], name="relation_inbound"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
 
 
 class SuggestionQuerySet(ScopedQuerySet):
@@ -436,12 +414,8 @@ class Suggestion(Tracked):
         DIFFERENT = "different"
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="suggestions")
-    first = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
-    )
-    second = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
-    )
+    first = reference(Contact)
+    second = reference(Contact)
     verdict = models.CharField(max_length=9, choices=Verdict)
     confidence = models.FloatField()
     evidence = models.JSONField(default=list)
@@ -471,10 +445,7 @@ class Suggestion(Tracked):
             models.CheckConstraint(
                 condition=Q(first__lt=F("second")), name="suggestion_smaller_id_first"
             ),
-            models.CheckConstraint(
-                condition=Q(confidence__gte=0, confidence__lte=1),
-                name="suggestion_confidence_in_0_1",
-            ),
+            between_0_and_1("confidence", "suggestion_confidence_in_0_1"),
         ]
         indexes = [
             models.Index(fields=["end_user", "state", "-confidence"], name="suggestion_queue"),
@@ -486,9 +457,6 @@ class Suggestion(Tracked):
             models.Index(fields=["first", "end_user"], name="suggestion_of_first"),
             models.Index(fields=["second", "end_user"], name="suggestion_of_second"),
         ]
-
-    def __str__(self) -> str:
-        return f"suggestion {self.pk}"
 
 
 def json_value(value: str, sources: Iterable[Any] = (), since: str | None = None) -> dict[str, Any]:

@@ -47,7 +47,6 @@ PURPOSES = {
     "classify": _("find edges"),
     "embed": _("embed"),
     "refine": _("tidy memories"),
-    "propose": _("find memories to merge"),
     "review": _("check a merge"),
     "judge": _("judge who is one person"),
     "who": _("say who is meant"),
@@ -99,12 +98,10 @@ JOBS = {
     "webhooks": _("send webhooks that are due"),
     "dates": _("tell webhooks of dates that come within a week"),
     "erase": _("erase what users asked to forget"),
-    "retry": _("try again what failed while a model server was away"),
     "rescore": _("bring the importance of memories up to date"),
     "index": _("index the vectors of users who have many"),
     "tally": _("add the figures of days that are over to their totals"),
-    "refine": _("split and trim verbose memories"),
-    "merge": _("merge memories that say the same"),
+    "refine": _("split and trim long memories, merge those that say the same"),
     "collect": _("delete entities without memories, and old injection records"),
 }
 COUNTS = {

@@ -20,7 +20,7 @@ from imports import dumps, intake, overview, people_intake
 from imports.models import Import
 from imports.people_plan import Plan, plan
 from imports.types import DayOrderUnknown, Dump, NotReadable, Options
-from memories.pipeline import cadence
+from memories.pipeline import buffer
 from understanding.text import estimate_tokens
 
 # How long a file waits for an answer.
@@ -137,7 +137,7 @@ def _note(import_: Import, found: Found, total: int) -> None:
 
 
 def _of_chat(import_: Import, chat: overview.Overview, name: str) -> Found:
-    batch, speakers = cadence.longest_batch(), intake.most_first(chat.speakers.values())
+    batch, speakers = buffer.longest_batch(), intake.most_first(chat.speakers.values())
     guess = chat.guess.key if chat.guess else ""
     return Found(
         name,

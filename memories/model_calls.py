@@ -103,24 +103,17 @@ def write(
 
 
 def write_failure(end_user: EndUser, asked: Asked, purpose: str, error: ProviderError) -> None:
-    """Writes down a call that failed, and the outage where the server refuses everything."""
+    """Writes down a call that failed, and the outage where the server refuses everything. Nothing is
+    kept of an unusable answer that holds a secret or a telephone number."""
+    outcome, answer = ModelCall.Outcome.TRANSIENT, ""
     if isinstance(error, RefusedError):
         _, error.opens = Outage.objects.get_or_create(
             provider=asked.name, model=asked.model, defaults={"error": stored(error.reason)}
         )
-    answer = _kept(error.answer) if isinstance(error, OutputError) else ""
-    write(end_user, asked, purpose, NO_USAGE, outcome=_outcome(error), answer=answer)
-
-
-def _kept(answer: str) -> str:
-    """What is kept of an unusable answer: nothing of one that holds a secret or a telephone number."""
-    answer = encodable(answer.replace("\0", ""))[:MOST_KEPT]
-    return "" if holds_secret(answer) or holds_phone(answer) else answer
-
-
-def _outcome(error: ProviderError) -> ModelCall.Outcome:
-    if isinstance(error, OutputError):
-        return ModelCall.Outcome.OUTPUT
     if isinstance(error, PermanentError):
-        return ModelCall.Outcome.PERMANENT
-    return ModelCall.Outcome.TRANSIENT
+        outcome = ModelCall.Outcome.PERMANENT
+    elif isinstance(error, OutputError):
+        outcome = ModelCall.Outcome.OUTPUT
+        answer = encodable(error.answer.replace("\0", ""))[:MOST_KEPT]
+        answer = "" if holds_secret(answer) or holds_phone(answer) else answer
+    write(end_user, asked, purpose, NO_USAGE, outcome=outcome, answer=answer)

@@ -35,11 +35,9 @@ class Ledger:
         named = {f"sum_{place}": number for place, number in enumerate(self.numbers)}
         if not self.labels:
             return {(): [number or 0 for number in rows.aggregate(**named).values()]}
-        found = rows.order_by().values(*self.labels).annotate(**named)
-        return {
-            tuple(row[label] for label in self.labels): [row[name] or 0 for name in named]
-            for row in found
-        }
+        found = rows.order_by().values_list(*self.labels).annotate(**named)
+        many = len(self.labels)
+        return {tuple(row[:many]): [number or 0 for number in row[many:]] for row in found}
 
 
 def _midnight(day: date) -> tuple[str, datetime]:

@@ -18,9 +18,9 @@ from memories.corrections import auto_merge, derived
 from memories.erasure import due
 from memories.jobs import job_runs, runner
 from memories.models import JobRun
-from memories.pipeline import backfill, cadence, catch_up, run
+from memories.pipeline import backfill, buffer, catch_up, run
 from memories.pipeline import read_facts as facts
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from memories.queue import enqueue
 
@@ -51,7 +51,7 @@ def extract(end_user_id: int) -> None:
             enqueue("extract", end_user_id)
             return
     end_user = EndUser.objects.filter(pk=end_user_id).first()
-    if end_user is not None and cadence.consolidation_due(end_user):
+    if end_user is not None and buffer.consolidation_due(end_user):
         enqueue("consolidate", end_user_id)
 
 

@@ -12,7 +12,6 @@ from typing import Generic, Literal, TypeVar, get_args
 from uuid import UUID, uuid4
 
 from accounts.reasons import Reason
-from understanding.same_person.records import Record
 from understanding.types import Person
 
 T = TypeVar("T")
@@ -404,23 +403,6 @@ class Sameness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PairCase:
-    """Two records that may be one person; ``key`` is the caller's own."""
-
-    key: int
-    first: Record
-    second: Record
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """``reason`` is for people."""
-
-    sameness: Sameness
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ShownTurn:
     """A turn before a message: ``at`` is when it was said, where that is known; ``earlier``: in
     another conversation, before this one."""
@@ -478,12 +460,8 @@ Relationship = Literal[
 CLASSIFIED: tuple[EdgeKind, ...] = get_args(Relationship)
 
 
-@dataclass(frozen=True, slots=True)
-class RelationCase:
-    """A memory beside others that may have to do with it; every case holds at least one."""
-
-    memory: StoredMemory
-    others: tuple[StoredMemory, ...]
+# A memory, and others that may have to do with it.
+RelationCase = tuple["StoredMemory", Sequence["StoredMemory"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,31 +477,12 @@ class FoundRelation:
 
 
 @dataclass(frozen=True, slots=True)
-class Refinement:
-    """How a verbose memory is better said: as ``pieces``, each a sentence that stands alone
-    about one matter (empty: it is about one), or shorter as ``trimmed`` with nothing lost
-    (empty: it is short enough)."""
+class Rewrite:
+    """A better way to say memories (``ids``): one in several ``texts``, each a sentence that stands
+    alone about one matter, or in fewer words; or several that say the same in one."""
 
-    pieces: tuple[str, ...] = ()
-    trimmed: str = ""
-    reason: Reason | str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Memories (by id, two or more) that say the same, and ``content``, which says all that
-    they say."""
-
-    members: tuple[UUID, ...]
-    content: str
-    reason: Reason | str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """A second look at an Overlap: whether its content keeps every fact and adds none."""
-
-    accepted: bool
+    ids: tuple[UUID, ...]
+    texts: tuple[str, ...]
     reason: Reason | str = ""
 
 

@@ -4,8 +4,8 @@ The set is open: any lower_snake_case key may be stored; an unknown key is multi
 and shown as it is. A *single* attribute has one current value at a time, so a new value
 makes the old one outdated (company, location); the others collect values (interests).
 
-To add a key: a row in ATTRIBUTES. Where it is single, ``makemigrations contacts`` as well: the index
-of contacts with several values of a single key spells the keys out. Its words for the reader without a
+To add a key: a row in ATTRIBUTES. Where it is single, run ``makemigrations contacts`` as well: the
+condition of the index of contacts with several values of a single key names these keys. Its words for the reader without a
 model stand in providers/offline/reading/facts_*.toml, for search in search/attribute_patterns.tsv.
 """
 

@@ -306,6 +306,6 @@ class OneJob(UserView):
     )
     def get(self, _request: Request, job_id: UUID, **_path: Any) -> Response:
         job = first_or_404(ProcessJob.objects.of(self.end_user).filter(pk=job_id), "unknown_job")
-        done = asdict(catch_up.follow(job))
+        done = catch_up.follow(job)
         shown = {"id": job.pk, "created_at": job.created_at, "finished_at": job.finished_at}
         return Response({**shown, **done})

@@ -10,7 +10,7 @@ from accounts.models import EndUser
 from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows, stated
 from memories.models import AROUND, AROUND_SHARE, Memory
 from memories.models.search_index import POSTINGS
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from memories.search import context_tokens
 from memories.search.tokens import own, tokenise

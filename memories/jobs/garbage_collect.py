@@ -2,6 +2,7 @@
 went into prompts, jobs that apps asked for, and old answers that were of no use."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
@@ -23,29 +24,26 @@ CHUNK = 1000
 def users_due() -> list[int]:
     """The end users with something to clear away."""
     now = timezone.now()
-    leftover = (*_leftover(now), _unusable(now))
-    users = {row["end_user"] for rows in leftover for row in rows.values("end_user")}
-    return sorted(users)
+    leftover = (*_leftover(now).values(), _unusable(now))
+    return sorted({pk for rows in leftover for pk in rows.values_list("end_user", flat=True)})
 
 
 def collect(end_user_id: int, budget: Budget) -> dict[str, int]:
     """Deletes a user's entities without links and old injections and jobs, in bounded transactions,
     until none is left or the budget is spent; returns how many of each."""
     now = timezone.now()
-    entities, injections, jobs = _leftover(now)
     _unusable(now).filter(end_user=end_user_id).update(answer="")
-    return {
-        "entities": _delete(entities, end_user_id, budget),
-        "injections": _delete(injections, end_user_id, budget),
-        "jobs": _delete(jobs, end_user_id, budget),
-    }
+    return {name: _delete(rows, end_user_id, budget) for name, rows in _leftover(now).items()}
 
 
-def _leftover(now: datetime) -> tuple[QuerySet, ...]:
+def _leftover(now: datetime) -> dict[str, QuerySet[Any]]:
     linked = EntityLink.objects.filter(entity=OuterRef("pk"))
-    entities = Entity.objects.filter(~Exists(linked), created_at__lt=now - ENTITY_AGE)
     old = {"created_at__lt": now - INJECTED_AGE}
-    return entities, Injected.objects.filter(**old), ProcessJob.objects.filter(**old)
+    return {
+        "entities": Entity.objects.filter(~Exists(linked), created_at__lt=now - ENTITY_AGE),
+        "injections": Injected.objects.filter(**old),
+        "jobs": ProcessJob.objects.filter(**old),
+    }
 
 
 def _unusable(now: datetime) -> QuerySet[ModelCall]:
@@ -53,16 +51,16 @@ def _unusable(now: datetime) -> QuerySet[ModelCall]:
     return rows.exclude(answer="").order_by()
 
 
-def _delete(rows: QuerySet, end_user_id: int, budget: Budget) -> int:
-    gone = 0
+def _delete(rows: QuerySet[Any], end_user_id: int, budget: Budget) -> int:
+    deleted = 0
     while budget.left:
         with atomic():
             if EndUser.objects.lock(end_user_id) is None:
                 break
             ids = list(rows.filter(end_user=end_user_id).values_list("pk", flat=True)[:CHUNK])
-            if not ids:
-                break
             rows.model.objects.filter(pk__in=ids).delete()
-        gone += len(ids)
+        if not ids:
+            break
+        deleted += len(ids)
         budget.spend(rows=len(ids))
-    return gone
+    return deleted

@@ -14,7 +14,7 @@ from accounts.cells import connection
 from accounts.models import EndUser
 from memories import model_calls
 from memories.models import Memory, Vector
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder as configured
 from memories.search import vectors

@@ -24,7 +24,7 @@ from accounts.models import EndUser
 from memories import scoring
 from memories.budget import Budget
 from memories.models import CONSOLIDATED_IMPORTANCE, PROFILE_IMPORTANCE, Memory
-from memories.pipeline import linker
+from memories.pipeline import sync_contacts
 from memories.scoring import Parts
 from memories.search.sql import statement
 
@@ -77,7 +77,7 @@ def rescore_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     """``rescore`` as a job does it; returns how many importances ``changed``. Looks as well whether
     what was linked to nobody still is."""
     changed = rescore(end_user_id)
-    linker.note_unlinked(end_user_id)
+    sync_contacts.note_unlinked(end_user_id)
     budget.spend(rows=changed)
     return {"changed": changed}
 

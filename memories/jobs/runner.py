@@ -9,7 +9,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db import InterfaceError, OperationalError
@@ -70,84 +70,76 @@ def run(
 def _work(
     job: Job, held: JobRun, only: int | None, visited: Callable[[], object] | None
 ) -> Reason | str:
-    """Does the work and notes its effect on the run; returns what went wrong with providers."""
+    """Does the work and notes its effect on the run; returns what went wrong with providers or
+    users."""
     if isinstance(job.work, EachUser):
-        return _Visit(job, job.work, held, visited).all(only)
+        errors = _visit_users(job, job.work, held, only, visited)
+        return Reason("of_users", errors=errors[:MOST_ERRORS]) if errors else ""
     try:
-        held.effect = _told(job.work())
+        held.effect = _without_zeros(job.work())
     except ProviderError as error:
         return error.reason
     return ""
 
 
-class _Visit:
-    """One run over end users. Cursor: ``at`` is the user to begin with, ``tries`` how often
-    that was begun already."""
-
-    def __init__(
-        self,
-        job: Job,
-        work: EachUser,
-        held: JobRun,
-        visited: Callable[[], object] | None,
-    ) -> None:
-        self.job, self.work, self.held, self.visited = job, work, held, visited
-        self.budget = Budget(work.calls, work.rows)
-        self.effect: Counter[str] = Counter()
-        self.errors: list[Reason] = []
-
-    def all(self, only: int | None) -> Reason | str:
-        """Visits users until all, or the bounds, are reached; returns the errors."""
-        at, tries = self.held.cursor.get("at", 0), self.held.cursor.get("tries", 0)
-        users = [only] if only is not None else sorted(pk for pk in self.work.due() if pk >= at)
-        stop_at = time.monotonic() + MOST_SECONDS
-        for place, pk in enumerate(users):
-            begun = tries if pk == at else 0
-            if only is None:
-                self._note(pk, begun)
-                if place == self.work.users or time.monotonic() > stop_at:
-                    return self._told()
-                if begun == MOST_TRIES:
-                    self.effect["left_out"] += 1
-                    continue
-                # Written before the visit: a process that dies in it has used a try.
-                self._note(pk, begun + 1)
-                job_runs.keep(self.held, self.job.lease)
-            if not self._visit(pk) or (not self.budget.left and only is None):
-                return self._told()
+def _visit_users(
+    job: Job,
+    work: EachUser,
+    held: JobRun,
+    only: int | None,
+    visited: Callable[[], object] | None,
+) -> list[Reason]:
+    """Visits users until all, or the bounds, are reached; returns the errors of those that failed.
+    The run's cursor: ``at`` is the user to begin with, ``tries`` how often that was begun
+    already."""
+    budget, effect, errors = Budget(work.calls, work.rows), Counter[str](), list[Reason]()
+    at, tries = held.cursor.get("at", 0), held.cursor.get("tries", 0)
+    users = [only] if only is not None else sorted(pk for pk in work.due() if pk >= at)
+    stop_at = time.monotonic() + MOST_SECONDS
+    for place, pk in enumerate(users):
         if only is None:
-            self.held.cursor = {}
-        return self._told()
-
-    def _visit(self, pk: int) -> bool:
-        """False when the provider is away, so that there is no use in going on."""
-        self.effect["users"] += 1
-        try:
-            with user_scope(pk):
-                self.effect.update(self.work.step(pk, self.budget))
-        except (InterfaceError, OperationalError):
-            raise
-        except Exception as error:  # noqa: BLE001 the other users are visited
-            reason = fault(error)
-            log.warning("%s of user %s failed: %s", self.job.name, pk, reason)
-            self.errors.append(Reason("of_user", user=pk, error=reason))
-            return not isinstance(error, TransientError | RefusedError)
-        finally:
-            self.effect["calls"] = self.work.calls - self.budget.calls
-            self.held.effect = _told(self.effect)
-        if self.visited is not None:
-            self.visited()
-        return True
-
-    def _note(self, pk: int, tries: int) -> None:
-        self.held.cursor = {"at": pk, "tries": tries}
-
-    def _told(self) -> Reason | str:
-        return Reason("of_users", errors=self.errors[:MOST_ERRORS]) if self.errors else ""
+            begun = tries if pk == at else 0
+            held.cursor = {"at": pk, "tries": begun}
+            if place == work.users or time.monotonic() > stop_at:
+                return errors
+            if begun == MOST_TRIES:
+                effect["left_out"] += 1
+                continue
+            # Written before the visit: a process that dies in it has used a try.
+            held.cursor = {"at": pk, "tries": begun + 1}
+            job_runs.keep(held, job.lease)
+        error = _visit(job, work, pk, budget, effect)
+        held.effect = _without_zeros({**effect, "calls": work.calls - budget.calls})
+        if error is not None:
+            errors.append(Reason("of_user", user=pk, error=fault(error)))
+        elif visited is not None:
+            visited()
+        provider_is_away = isinstance(error, TransientError | RefusedError)
+        if provider_is_away or (not budget.left and only is None):
+            return errors
+    if only is None:
+        held.cursor = {}
+    return errors
 
 
-def _told(effect: Effect) -> dict[str, int]:
-    """Only what is not nothing: a run without effect is told from others by an empty one."""
+def _visit(
+    job: Job, work: EachUser, pk: int, budget: Budget, effect: Counter[str]
+) -> Exception | None:
+    """Does the work of one user; returns the error where it failed."""
+    effect["users"] += 1
+    try:
+        with user_scope(pk):
+            effect.update(work.step(pk, budget))
+    except (InterfaceError, OperationalError):
+        raise
+    except Exception as error:  # noqa: BLE001 the other users are visited
+        log.warning("%s of user %s failed: %s", job.name, pk, fault(error))
+        return error
+    return None
+
+
+def _without_zeros(effect: Effect) -> dict[str, int]:
+    """The counts of what was done: a run that did nothing has an empty effect."""
     return {name: count for name, count in effect.items() if count}
 
 
@@ -160,12 +152,12 @@ class JobStatus:
     name: str
     does: str
     minutes: int
-    state: str
-    last_run: datetime | None
-    seconds: float | None
-    effect: dict[str, int]
-    error: str
-    next_due: datetime | None
+    state: str = "never"
+    last_run: datetime | None = None
+    seconds: float | None = None
+    effect: dict[str, int] = field(default_factory=dict)
+    error: str = ""
+    next_due: datetime | None = None
 
 
 def overview() -> list[JobStatus]:
@@ -176,29 +168,20 @@ def overview() -> list[JobStatus]:
 
 
 def _status(job: Job, last: JobRun | None, next_due: datetime | None) -> JobStatus:
-    took = (last.finished_at - last.started_at) if last and last.finished_at else None
-    return JobStatus(
-        name=job.name,
-        does=job.does,
-        minutes=job.minutes,
-        state=_state(last),
-        last_run=last.started_at if last else None,
-        seconds=took.total_seconds() if took else None,
-        effect=last.effect if last else {},
-        error=last.error if last else "",
-        next_due=next_due,
-    )
-
-
-def _state(last: JobRun | None) -> str:
+    status = JobStatus(job.name, job.does, job.minutes, next_due=next_due)
     if last is None:
-        return "never"
-    if (
-        last.state == JobRun.State.RUNNING
-        and last.leased_until
-        and (last.leased_until <= timezone.now())
-    ):
-        return "dead"
-    if last.state == JobRun.State.DONE and last.cursor:
-        return "stopped"
-    return last.state
+        return status
+    state = last.state
+    if state == JobRun.State.RUNNING and last.leased_until and last.leased_until <= timezone.now():
+        state = "dead"
+    elif state == JobRun.State.DONE and last.cursor:
+        state = "stopped"
+    took = (last.finished_at - last.started_at).total_seconds() if last.finished_at else None
+    return replace(
+        status,
+        state=state,
+        last_run=last.started_at,
+        seconds=took,
+        effect=last.effect,
+        error=last.error,
+    )

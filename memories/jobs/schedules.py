@@ -14,8 +14,8 @@ from django_q.models import Schedule
 from memories import tallies
 from memories.budget import Budget
 from memories.erasure.due import erase_due
-from memories.jobs import garbage_collect, reembed, rescore, retry, sweep
-from memories.pipeline import classify_edges, judge_suggestions, merge_duplicates, refine
+from memories.jobs import garbage_collect, reembed, rescore, sweep
+from memories.pipeline import classify_edges, judge_suggestions, refine
 
 Effect = Mapping[str, int]
 
@@ -94,12 +94,6 @@ JOBS: dict[str, Job] = {
         ),
         Job("erase", HOUR, "erase what users asked to forget", erase_due),
         Job(
-            "retry",
-            6 * HOUR,
-            "try again what failed while a model server was away",
-            retry.retry_failed,
-        ),
-        Job(
             "rescore",
             DAY,
             "bring the importance of memories up to date",
@@ -110,14 +104,8 @@ JOBS: dict[str, Job] = {
         Job(
             "refine",
             7 * DAY,
-            "split and trim verbose memories",
+            "split and trim long memories, merge those that say the same",
             EachUser(refine.users_due, refine.refine_user),
-        ),
-        Job(
-            "merge",
-            7 * DAY,
-            "merge memories that say the same",
-            EachUser(merge_duplicates.users_due, merge_duplicates.merge_overlapping),
         ),
         Job(
             "collect",
@@ -133,14 +121,13 @@ FUNCTION = "memories.tasks.run_job"
 Row = tuple[str, str, str, int | None]
 
 
-def _row(job: Job) -> Row:
-    # The queue counts minutes in a small integer, which is less than a month.
-    monthly = job.minutes == MONTH
-    kind, minutes = (Schedule.MONTHLY, None) if monthly else (Schedule.MINUTES, job.minutes)
-    return FUNCTION, repr((job.name,)), kind, minutes
-
-
-SCHEDULES: dict[str, Row] = {PREFIX + job.name: _row(job) for job in JOBS.values()}
+# The queue counts minutes in a small integer, which is less than a month.
+SCHEDULES: dict[str, Row] = {
+    PREFIX + job.name: (FUNCTION, repr((job.name,)), Schedule.MONTHLY, None)
+    if job.minutes == MONTH
+    else (FUNCTION, repr((job.name,)), Schedule.MINUTES, job.minutes)
+    for job in JOBS.values()
+}
 
 
 def installed() -> dict[str, Row]:

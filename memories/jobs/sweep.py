@@ -14,7 +14,7 @@ from memories import model_calls
 from memories.context import pace
 from memories.jobs import job_runs
 from memories.models import Batch, Consolidation, Memory, Outage
-from memories.pipeline import cadence
+from memories.pipeline import buffer
 from memories.providers import factory
 from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder
@@ -47,7 +47,7 @@ def sweep() -> dict[str, int]:
     buried = Batch.objects.bury(now) + Consolidation.objects.bury(now)
     _probe(now)
     pace.measure(now)
-    ready = cadence.idle_users(now) | Q(due_seq__gt=F("extracted_seq"))
+    ready = buffer.idle_users(now) | Q(due_seq__gt=F("extracted_seq"))
     idle = EndUser.objects.unextracted().filter(ready)
     left = Batch.objects.claimable(now)
     queued = users_waiting()

@@ -13,10 +13,10 @@ from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Greatest
 
 from accounts.cells import COUNTED_BITS, connection
-from accounts.models import EndUser, ScopedQuerySet, Tracked
+from accounts.models import EndUser, ScopedQuerySet, Tracked, UserRow, between_0_and_1, reference
 from contacts.models import Contact
 from memories.models.memory import AHEAD, TELL_DATES, Memory
-from memories.models.triggers import after
+from memories.models.triggers import after, sql_pieces
 from memories.types import EdgeKind
 from understanding.attributes import label
 from understanding.statements.quotes import attributed
@@ -27,50 +27,13 @@ CARD_NOTES = 6
 MAX_QUOTE = 160  # graphemes of a quote on a card
 CARD_PLANS = 8
 
-# The array of Mio v2 is derived from the links by the database itself, so no code path
-# can let the two disagree. One UPDATE per contact and statement, whatever the rows.
-_ADDED = """
-    UPDATE contacts_contact c SET memory_ids = c.memory_ids || added.ids
-    FROM (SELECT contact_id, array_agg(memory_id ORDER BY id) AS ids
-          FROM new_rows WHERE NOT rejected GROUP BY contact_id) added
-    WHERE c.id = added.contact_id;
-    RETURN NULL;
-"""
-_REMOVED = """
-    UPDATE contacts_contact c
-    SET memory_ids = ARRAY(
-        SELECT kept FROM unnest(c.memory_ids) WITH ORDINALITY AS old (kept, place)
-        WHERE NOT EXISTS (SELECT FROM unnest(removed.ids) AS gone WHERE gone = kept)
-        ORDER BY place)
-    FROM (SELECT contact_id, array_agg(memory_id) AS ids
-          FROM old_rows WHERE NOT rejected GROUP BY contact_id) removed
-    WHERE c.id = removed.contact_id;
-    RETURN NULL;
-"""
-_CHANGED = """
-    UPDATE contacts_contact c
-    SET memory_ids = ARRAY(
-        SELECT link.memory_id FROM memories_link link
-        WHERE link.contact_id = c.id AND NOT link.rejected ORDER BY link.id)
-    WHERE c.id IN (
-        SELECT unnest(ARRAY[was.contact_id, now.contact_id])
-        FROM old_rows was JOIN new_rows now USING (id)
-        WHERE (was.contact_id, was.memory_id, was.rejected)
-              IS DISTINCT FROM (now.contact_id, now.memory_id, now.rejected));
-    RETURN NULL;
-"""
-
-
-# Whoever writes memory_ids directly, a stale instance's save() say, gets what the links say.
-# The triggers on links bring the right array themselves. They are told apart in the condition,
-# not in the function: pgtrigger begins each with a subtransaction that fails, which takes time
-# in proportion to the foreign keys still to be checked, and a bulk insert has many.
-_OWN_LINKS = """
-    NEW.memory_ids := ARRAY(
-        SELECT link.memory_id FROM memories_link link
-        WHERE link.contact_id = NEW.id AND NOT link.rejected ORDER BY link.id);
-    RETURN NEW;
-"""
+_SQL = sql_pieces(
+    __file__,
+    ahead=AHEAD,
+    read=4 * CARD_NOTES,
+    shown=CARD_NOTES,
+    half=1 << (COUNTED_BITS - 1),
+)
 
 
 def memory_count() -> Coalesce:
@@ -152,12 +115,8 @@ class Link(Tracked):
         OPERATOR = "operator"
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
-    contact = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="links", db_constraint=False, db_index=False
-    )
-    memory = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="links", db_constraint=False, db_index=False
-    )
+    contact = reference(Contact, related_name="links")
+    memory = reference(Memory, related_name="links")
     made_by = models.CharField(max_length=12, choices=MadeBy)
     confidence = models.FloatField(default=1.0)
     rejected = models.BooleanField(default=False)
@@ -171,9 +130,7 @@ class Link(Tracked):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["contact", "memory"], name="link_once"),
-            models.CheckConstraint(
-                condition=Q(confidence__gte=0, confidence__lte=1), name="link_confidence_in_0_1"
-            ),
+            between_0_and_1("confidence", "link_confidence_in_0_1"),
         ]
         indexes = [
             # With the memory: the latest of a person are read from the index alone, where the
@@ -193,41 +150,10 @@ class Link(Tracked):
             ),
         ]
         triggers = [
-            after(pgtrigger.Insert, "memory_ids_added", _ADDED),
-            after(pgtrigger.Delete, "memory_ids_removed", _REMOVED),
-            after(pgtrigger.Update, "memory_ids_changed", _CHANGED),
+            after(pgtrigger.Insert, "memory_ids_added", _SQL["added"]),
+            after(pgtrigger.Delete, "memory_ids_removed", _SQL["removed"]),
+            after(pgtrigger.Update, "memory_ids_changed", _SQL["changed"]),
         ]
-
-    def __str__(self) -> str:
-        return f"link {self.pk}"
-
-
-# Written by hand: each save of a contact reads both, and to compose them takes Django longer
-# than the database to answer. A memory is looked up by its key, once for each link: the planner
-# of a young database, which has no statistics yet, would join by reading all memories for each.
-_NOTES = f"""
-    SELECT says.content, says.facts, says.brackets, says.speaker, says.said_on
-    FROM (
-        SELECT id, memory_id, consolidated_at FROM memories_link
-        WHERE contact_id = %s AND NOT rejected ORDER BY id DESC LIMIT {4 * CARD_NOTES}) link
-    CROSS JOIN LATERAL (
-        SELECT content, facts, brackets, speaker,
-            (said_at AT TIME ZONE 'UTC' + make_interval(mins => said_offset))::date AS said_on
-        FROM memories_memory
-        WHERE id = link.memory_id AND status = 'active' AND kind = 'fact'
-            AND (link.consolidated_at IS NULL OR brackets IS NOT NULL)
-            AND ({AHEAD}) IS NOT TRUE
-        LIMIT 1) says
-    ORDER BY link.id DESC LIMIT {CARD_NOTES}
-"""  # noqa: S608 - constants
-_PLANS = f"""
-    SELECT GREATEST(happens_at, valid_from) AS begins, happens_until, content
-    FROM memories_link link
-    JOIN memories_memory memory ON memory.id = link.memory_id
-    WHERE memory.end_user_id = %s AND status = 'active' AND kind = 'fact' AND {AHEAD}
-        AND link.contact_id = %s AND NOT link.rejected
-    ORDER BY begins, memory.id LIMIT %s
-"""  # noqa: S608 - constants
 
 
 def card_notes(contact: Contact) -> list[str]:
@@ -236,7 +162,7 @@ def card_notes(contact: Contact) -> list[str]:
     what still stands."""
     began = contact.end_user.today_began
     with connection.cursor() as cursor:
-        cursor.execute(_NOTES, [contact.pk, began, TELL_DATES])
+        cursor.execute(_SQL["notes"], [contact.pk, began, TELL_DATES])
         notes = cursor.fetchall()[::-1]
     return [
         text
@@ -276,7 +202,9 @@ def card_plans(contact: Contact) -> list[tuple[date, date | None, str]]:
     a longer time (in August), and what is then."""
     user = contact.end_user
     with connection.cursor() as cursor:
-        cursor.execute(_PLANS, [user.pk, user.today_began, TELL_DATES, contact.pk, CARD_PLANS])
+        cursor.execute(
+            _SQL["plans"], [user.pk, user.today_began, TELL_DATES, contact.pk, CARD_PLANS]
+        )
         rows = cursor.fetchall()
     return [(_day(at, user), until and _day(until, user), said) for at, until, said in rows]
 
@@ -297,32 +225,9 @@ class LinkedContact(Contact):
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("memory_ids"),
                 condition=pgtrigger.Condition("pg_trigger_depth() = 0"),
-                func=_OWN_LINKS,
+                func=_SQL["own_links"],
             )
         ]
-
-
-# The mirror of an edge is written and deleted by the database itself, so that everything
-# beside a memory, in either direction, is one range of one index. Its number is the edge's in the
-# other half of the cell's ids: a shard of Citus gives none of itself, and its worker those of others.
-_MIRROR_ADDED = f"""
-    -- The mirrors' own statement ends here; a trigger of statements runs even for no row.
-    IF NOT EXISTS (SELECT FROM new_rows WHERE NOT inverse) THEN RETURN NULL; END IF;
-    INSERT INTO memories_edge
-        (id, end_user_id, source_id, target_id, kind, inverse, reason, confidence, created_at)
-    SELECT id + {1 << (COUNTED_BITS - 1)}, end_user_id, target_id, source_id, kind, true, reason,
-        confidence, created_at
-    FROM new_rows WHERE NOT inverse
-    ON CONFLICT DO NOTHING;
-    RETURN NULL;
-"""  # noqa: S608 only a constant is put in
-_MIRROR_REMOVED = """
-    IF NOT EXISTS (SELECT FROM old_rows WHERE NOT inverse) THEN RETURN NULL; END IF;
-    DELETE FROM memories_edge mirror USING old_rows gone
-    WHERE NOT gone.inverse AND mirror.inverse AND mirror.kind = gone.kind
-        AND mirror.source_id = gone.target_id AND mirror.target_id = gone.source_id;
-    RETURN NULL;
-"""
 
 
 _EdgeManager = models.Manager.from_queryset(ScopedQuerySet)
@@ -356,12 +261,8 @@ class Edge(Tracked):
     SHARES_ENTITY = "shares_entity:"
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
-    source = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="edges_out", db_constraint=False, db_index=False
-    )
-    target = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="edges_in", db_constraint=False, db_index=False
-    )
+    source = reference(Memory, related_name="edges_out")
+    target = reference(Memory, related_name="edges_in")
     kind = models.CharField(max_length=100)
     inverse = models.BooleanField(default=False, editable=False, db_default=False)
     reason = models.TextField(blank=True, default="")
@@ -377,9 +278,7 @@ class Edge(Tracked):
                 fields=["source", "kind", "target", "inverse"], name="edge_once"
             ),
             models.CheckConstraint(condition=~Q(source=F("target")), name="edge_between_two"),
-            models.CheckConstraint(
-                condition=Q(confidence__gte=0, confidence__lte=1), name="edge_confidence_in_0_1"
-            ),
+            between_0_and_1("confidence", "edge_confidence_in_0_1"),
         ]
         indexes = [
             models.Index(fields=["source", "end_user"], name="edge_outbound"),
@@ -392,15 +291,12 @@ class Edge(Tracked):
             ),
         ]
         triggers = [
-            after(pgtrigger.Insert, "mirror_added", _MIRROR_ADDED),
-            after(pgtrigger.Delete, "mirror_removed", _MIRROR_REMOVED),
+            after(pgtrigger.Insert, "mirror_added", _SQL["mirror_added"]),
+            after(pgtrigger.Delete, "mirror_removed", _SQL["mirror_removed"]),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
 
-
-class Entity(models.Model):
+class Entity(UserRow):
     """A named place, organisation, work or person that memories speak of. ``key`` is the
     normal form of ``name``."""
 
@@ -416,8 +312,6 @@ class Entity(models.Model):
     key = models.CharField(max_length=80)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = ScopedQuerySet.as_manager()
-
     class Meta:
         verbose_name_plural = "entities"
         constraints = [
@@ -425,22 +319,13 @@ class Entity(models.Model):
             models.UniqueConstraint(fields=["end_user", "key"], name="entity_once"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
 
-
-class EntityLink(models.Model):
+class EntityLink(UserRow):
     """This memory speaks of this entity."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
-    entity = models.ForeignKey(
-        Entity, models.DO_NOTHING, related_name="links", db_constraint=False, db_index=False
-    )
-    memory = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="entity_links", db_constraint=False, db_index=False
-    )
-
-    objects = ScopedQuerySet.as_manager()
+    entity = reference(Entity, related_name="links")
+    memory = reference(Memory, related_name="entity_links")
 
     class Meta:
         constraints = [
@@ -451,6 +336,3 @@ class EntityLink(models.Model):
         indexes = [
             models.Index(fields=["entity", "end_user", "memory"], name="entity_link_of_entity")
         ]
-
-    def __str__(self) -> str:
-        return f"entity link {self.pk}"

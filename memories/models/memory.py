@@ -20,7 +20,7 @@ from django.utils import timezone
 from pgvector.django import CosineDistance
 
 from accounts import cells, time_zones
-from accounts.models import EndUser, ScopedQuerySet, Tracked
+from accounts.models import EndUser, ScopedQuerySet, Tracked, between_0_and_1, reference
 from memories.models import own_facts, search_index
 from memories.models.work import Batch
 from memories.types import OF_PEOPLE, MemoryType, StoredFact, StoredMemory, Subtype
@@ -193,26 +193,10 @@ class Memory(Tracked):
         help_text="Of a quote: [start, end] of each piece of the content that Mio put into it.",
     )
     source_message_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
-    batch = models.ForeignKey(
-        Batch,
-        models.DO_NOTHING,
-        null=True,
-        blank=True,
-        related_name="memories",
-        db_constraint=False,
-        db_index=False,
-    )
+    batch = reference(Batch, null=True, blank=True, related_name="memories")
     facts = models.JSONField(default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
-    consolidated_into = models.ForeignKey(
-        "self",
-        models.DO_NOTHING,
-        null=True,
-        blank=True,
-        related_name="sources",
-        db_constraint=False,
-        db_index=False,
-    )
+    consolidated_into = reference("self", null=True, blank=True, related_name="sources")
     embedding_model = models.CharField(
         max_length=120,
         blank=True,
@@ -222,14 +206,11 @@ class Memory(Tracked):
     # Out of line, so that a row stays small; what ranks by it reads the search index.
     embedding = search_index.EmbeddingField(null=True, blank=True, editable=False)
     tokens = ArrayField(models.TextField(), default=list, blank=True, editable=False)
-    merged_into = models.ForeignKey(
+    merged_into = reference(
         "self",
-        models.DO_NOTHING,
         null=True,
         blank=True,
         related_name="merged_from",
-        db_constraint=False,
-        db_index=False,
         help_text="The memory that says what this one and others overlapping with it said.",
     )
     access_count = models.PositiveIntegerField(default=0)
@@ -286,16 +267,9 @@ class Memory(Tracked):
                 condition=Q(status="active"),
                 name="memory_once",
             ),
-            models.CheckConstraint(
-                condition=Q(importance__gte=0, importance__lte=1), name="importance_in_0_1"
-            ),
-            models.CheckConstraint(
-                condition=Q(confidence__gte=0, confidence__lte=1), name="confidence_in_0_1"
-            ),
-            models.CheckConstraint(
-                condition=Q(outdated_confidence__gte=0, outdated_confidence__lte=1),
-                name="outdated_confidence_in_0_1",
-            ),
+            between_0_and_1("importance", "importance_in_0_1"),
+            between_0_and_1("confidence", "confidence_in_0_1"),
+            between_0_and_1("outdated_confidence", "outdated_confidence_in_0_1"),
             models.CheckConstraint(
                 condition=Q(consolidated_into=None) | Q(importance__lte=CONSOLIDATED_IMPORTANCE),
                 name="consolidated_source_stays_low",
@@ -390,9 +364,6 @@ class Memory(Tracked):
             ),
             *own_facts.TRIGGERS,
         ]
-
-    def __str__(self) -> str:
-        return f"memory {self.pk}"
 
     @property
     def displayed_content(self) -> str:

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.models import App, Change, EndUser, ScopedQuerySet
+from accounts.models import App, Change, EndUser, NumberedRow, ScopedQuerySet, UserRow, reference
 
 
 class ModelCall(models.Model):
@@ -96,7 +96,7 @@ class Tally(models.Model):
         return f"{self.ledger} before {self.until}"
 
 
-class Retrieval(models.Model):
+class Retrieval(UserRow):
     """A day's count of how people's memories were found, to watch the text fallback fade."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="retrievals")
@@ -104,19 +104,14 @@ class Retrieval(models.Model):
     linked = models.PositiveIntegerField(default=0, help_text="Answered by links alone.")
     fallback = models.PositiveIntegerField(default=0, help_text="Needed the text fallback.")
 
-    objects = ScopedQuerySet.as_manager()
-
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["end_user", "day"], name="retrieval_once_a_day")
         ]
         indexes = [models.Index(fields=["day"], name="retrieval_of_day")]
 
-    def __str__(self) -> str:
-        return str(self.day)
 
-
-class Injected(models.Model):
+class Injected(UserRow):
     """Which memories went into a prompt: if the reply uses one, it was context for what is
     learnt from the exchange."""
 
@@ -125,16 +120,11 @@ class Injected(models.Model):
     memory_ids = ArrayField(models.UUIDField(), default=list)
     created_at = models.DateTimeField(default=timezone.now)
 
-    objects = ScopedQuerySet.as_manager()
-
     class Meta:
         indexes = [
             models.Index(fields=["end_user", "session_id", "-created_at"], name="injected_latest"),
             models.Index(fields=["created_at"], name="injected_old"),
         ]
-
-    def __str__(self) -> str:
-        return f"injection {self.pk}"
 
 
 class GatewayTurnQuerySet(ScopedQuerySet):
@@ -144,7 +134,7 @@ class GatewayTurnQuerySet(ScopedQuerySet):
         return self.exclude(injected="").update(injected="", contact_ids=[])
 
 
-class GatewayTurn(models.Model):
+class GatewayTurn(NumberedRow):
     """A user message that came through the gateway, and what was added to it: exactly these
     characters are added again whenever a client sends the message again, so that the prompt caches
     of models hold. ``chain_id`` is a keyed hash of the message and of all before it, by which a
@@ -167,11 +157,8 @@ class GatewayTurn(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"gateway turn {self.pk}"
 
-
-class Erasure(models.Model):
+class Erasure(UserRow):
     """What a user asked in a chat to forget: hidden at once by ``change``, erased for good at
     ``due_at`` unless the change is undone before. Also the report of a person's erasure: what
     is left for somebody to decide, and hashes of the names, by which older messages that are
@@ -186,15 +173,7 @@ class Erasure(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="erasures")
-    change = models.ForeignKey(
-        Change,
-        models.DO_NOTHING,
-        null=True,
-        blank=True,
-        related_name="erasures",
-        db_constraint=False,
-        db_index=False,
-    )
+    change = reference(Change, null=True, blank=True, related_name="erasures")
     state = models.CharField(max_length=9, choices=State, default=State.PENDING)
     memory_ids = ArrayField(models.UUIDField(), default=list)
     contact_ids = ArrayField(models.UUIDField(), default=list)
@@ -226,8 +205,6 @@ class Erasure(models.Model):
     due_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = ScopedQuerySet.as_manager()
-
     class Meta:
         ordering = ["-requested_at"]
         indexes = [
@@ -235,11 +212,8 @@ class Erasure(models.Model):
             models.Index(fields=["change", "end_user"], name="erasure_of_change"),
         ]
 
-    def __str__(self) -> str:
-        return f"erasure {self.pk}"
 
-
-class Receipt(models.Model):
+class Receipt(UserRow):
     """That something was erased: who asked, who did it, when, and how many rows of each kind went.
     It holds nothing of what was erased, and stays when the end user is erased, who is known then
     by a keyed hash of their id alone. The receipt of an Erasure has its id."""
@@ -269,8 +243,6 @@ class Receipt(models.Model):
         default=0, help_text="Messages and contacts that may have been meant."
     )
 
-    objects = ScopedQuerySet.as_manager()
-
     class Meta:
         ordering = ["-erased_at", "id"]
         indexes = [
@@ -278,11 +250,8 @@ class Receipt(models.Model):
             models.Index(fields=["user_digest"], name="receipt_of_user"),
         ]
 
-    def __str__(self) -> str:
-        return f"receipt {self.pk}"
 
-
-class Claim(models.Model):
+class Claim(UserRow):
     """That an operator is on a row of the review queue, so that no other decides it meanwhile. It
     lapses by itself (``dashboard.queries.claims``). Known by name: operators are in no cell."""
 
@@ -290,8 +259,6 @@ class Claim(models.Model):
     what = models.CharField(max_length=60, help_text="The model and the id of the row.")
     operator = models.CharField(max_length=150)
     at = models.DateTimeField()
-
-    objects = ScopedQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["end_user", "what"], name="claim_once")]

@@ -11,7 +11,7 @@ import pgtrigger
 from django.db import models
 from pgvector.django import HalfVectorField, VectorField
 
-from accounts.models import EndUser, ScopedQuerySet
+from accounts.models import EndUser, UserRow, reference
 from memories.models.triggers import after
 
 # Before a token of what was said around a memory, and what such a word counts beside one of
@@ -136,7 +136,7 @@ class EmbeddingField(VectorField):
         return f"[{'%.6g,' * (len(value) - 1)}%.6g]" % tuple(value)
 
 
-class Vector(models.Model):
+class Vector(UserRow):
     """What a memory means, in one space: a model and its dimension (``model/384``).
 
     In ``Memory.embedding_model`` it is the memory's ``embedding``. In other spaces a memory may
@@ -145,27 +145,14 @@ class Vector(models.Model):
     """
 
     pk = models.CompositePrimaryKey("end_user_id", "memory_id", "space")
-    end_user = models.ForeignKey(
-        EndUser, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
-    )
-    memory = models.ForeignKey(
-        "memories.Memory",
-        models.DO_NOTHING,
-        related_name="vectors",
-        db_constraint=False,
-        db_index=False,
-    )
+    end_user = reference(EndUser)
+    memory = reference("memories.Memory", related_name="vectors")
     space = models.CharField(max_length=120)
     status = models.CharField(max_length=8, help_text="The memory's own.")
     embedding = HalfVectorField()
 
-    objects = ScopedQuerySet.as_manager()
 
-    def __str__(self) -> str:
-        return f"vector of {self.memory_id}"
-
-
-class Posting(models.Model):
+class Posting(UserRow):
     """A word of a memory, and how often it stands there (around it, in part).
 
     ``length`` is that of all the memory's tokens. The primary key includes the other columns,
@@ -173,40 +160,20 @@ class Posting(models.Model):
     """
 
     pk = models.CompositePrimaryKey("end_user_id", "token", "memory_id")
-    end_user = models.ForeignKey(
-        EndUser, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
-    )
+    end_user = reference(EndUser)
     token = models.TextField(db_collation="C")
-    memory = models.ForeignKey(
-        "memories.Memory",
-        models.DO_NOTHING,
-        related_name="postings",
-        db_constraint=False,
-        db_index=False,
-    )
+    memory = reference("memories.Memory", related_name="postings")
     status = models.CharField(max_length=8, help_text="The memory's own.")
     times = models.FloatField()
     length = models.IntegerField()
 
-    objects = ScopedQuerySet.as_manager()
 
-    def __str__(self) -> str:
-        return f"posting of {self.memory_id}"
-
-
-class Corpus(models.Model):
+class Corpus(UserRow):
     """How many memories of a status an end user has, and how many tokens altogether: what
     word search asks of all of them, kept so that no search counts them."""
 
     pk = models.CompositePrimaryKey("end_user_id", "status")
-    end_user = models.ForeignKey(
-        EndUser, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
-    )
+    end_user = reference(EndUser)
     status = models.CharField(max_length=8)
     size = models.BigIntegerField()
     length = models.BigIntegerField()
-
-    objects = ScopedQuerySet.as_manager()
-
-    def __str__(self) -> str:
-        return f"{self.status} memories of user {self.end_user_id}"

@@ -1,4 +1,9 @@
-"""Triggers that see all the rows of a statement at once."""
+"""The SQL of models, which stands in files beside them, and triggers that see all the rows of a
+statement at once."""
+
+import re
+from pathlib import Path
+from typing import Any
 
 import pgtrigger
 
@@ -26,3 +31,14 @@ def after(
         declare=[(record, "RECORD")] if record else None,
         func=func,
     )
+
+
+def sql_pieces(module: str, **constants: Any) -> dict[str, str]:
+    """The statements of the .sql file beside ``module`` (its ``__file__``), by the names in the lines
+    before them (``-- name``), with these constants filled in."""
+    text = Path(module).with_suffix(".sql").read_text(encoding="utf-8")
+    _head, *pieces = re.split(r"(?m)^-- (\w+)$", text)
+    found: dict[str, str] = {}
+    for name, piece in zip(pieces[::2], pieces[1::2], strict=True):
+        found[name] = piece.format(**constants, **found)
+    return found

@@ -12,7 +12,7 @@ from django.db.models import F, Func, Q, Value
 from django.utils import timezone
 
 from accounts import time_zones
-from accounts.models import EndUser, ScopedQuerySet
+from accounts.models import EndUser, NumberedRow, ScopedQuerySet, UserRow, reference
 from accounts.reasons import Reason
 from contacts.models import Contact
 from memories.types import CONTACT, Turn
@@ -29,7 +29,7 @@ class MessageQuerySet(ScopedQuerySet):
         return self.filter(role=Message.Role.USER, speaker=None)
 
 
-class Message(models.Model):
+class Message(NumberedRow):
     """One chat turn. ``seq`` counts an end user's messages without gaps, from 1."""
 
     class Role(models.TextChoices):
@@ -95,9 +95,6 @@ class Message(models.Model):
                 name="message_metadata",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"message {self.pk}"
 
     @property
     def by_user(self) -> bool:
@@ -170,7 +167,7 @@ class WorkQuerySet(ScopedQuerySet):
         )
 
 
-class Work(models.Model):
+class Work(NumberedRow):
     """A unit of pipeline work: its state lives here, the queue only carries its id."""
 
     class State(models.TextChoices):
@@ -288,13 +285,7 @@ class Consolidation(Work):
     """One run of the consolidator over a contact's new memories."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="consolidations")
-    contact = models.ForeignKey(
-        Contact,
-        models.DO_NOTHING,
-        related_name="consolidations",
-        db_constraint=False,
-        db_index=False,
-    )
+    contact = reference(Contact, related_name="consolidations")
 
     class Meta:
         ordering = ["-created_at"]
@@ -314,11 +305,8 @@ class Consolidation(Work):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"consolidation {self.pk}"
 
-
-class ProcessJob(models.Model):
+class ProcessJob(UserRow):
     """That an app asked for all messages up to ``up_to_seq`` to be extracted, linked and
     consolidated, so that it can ask how far that is. The work is that of batches and
     consolidations; here it is only followed."""
@@ -333,11 +321,6 @@ class ProcessJob(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = ScopedQuerySet.as_manager()
-
     class Meta:
         ordering = ["-created_at"]
         indexes = [models.Index(fields=["created_at"], name="process_job_old")]
-
-    def __str__(self) -> str:
-        return f"job {self.pk}"

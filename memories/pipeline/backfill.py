@@ -2,8 +2,7 @@
 of retrieval is needed ever less."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from uuid import UUID
 
 from accounts.cells import atomic
@@ -12,7 +11,7 @@ from contacts import store
 from contacts.models import Contact
 from memories.context.linked import unlinked_naming
 from memories.models import Link
-from memories.pipeline import linker
+from memories.pipeline import sync_contacts
 from understanding.people.disambiguation import is_gainsaid
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.roles import kinship
@@ -27,43 +26,32 @@ CHUNK = 500
 _NAMING = ("name", "alias")
 
 
-@dataclass(frozen=True, slots=True)
-class _Naming:
-    """A memory that names the contact: for each place that does, who else answers to it."""
-
-    memory: UUID
-    others: tuple[frozenset[UUID], ...]
-
-    def is_free(self, linked: Collection[UUID]) -> bool:
-        """Whether some place is not of one of those whom the memory is known to be about."""
-        return any(others.isdisjoint(linked) for others in self.others)
-
-
 def link_contact(contact_id: UUID) -> int:
     """Links a contact to the memories that name it; returns how many links are new.
 
-    A rejected link stays rejected, and a doubtful mention makes none: neither one that
-    another contact may be meant by as well, nor one of somebody who shares the name and has
-    the memory already.
+    A rejected link stays rejected, and a doubtful mention makes none: one that may mean another
+    contact as well, or only others to whom the memory is linked already.
     """
     contact = Contact.objects.filter(pk=contact_id).standing().light().first()
     if contact is None:
         return 0
     naming = unlinked_naming(contact.end_user_id, contact.person)
     texts = naming.values_list("id", "content").order_by("id")[:CHUNK]
-    found = list(_naming(contact.person, list(texts), _alike(contact)))
-    if not found:
+    naming_memories = dict(_naming(contact.person, texts, _alike(contact)))
+    if not naming_memories:
         return 0
     with atomic():
         end_user = EndUser.objects.lock(contact.end_user_id)
         current = Contact.objects.filter(pk=contact_id).standing().light().first()
         if end_user is None or current is None:
             return 0
-        about = Link.objects.of(end_user).people_by_memory([naming.memory for naming in found])
-        free = [naming.memory for naming in found if naming.is_free(about[naming.memory])]
-        made = linker.link(
-            end_user, [(memory, current, CONFIDENCE) for memory in free], Link.MadeBy.BACKFILL
-        )
+        about = Link.objects.of(end_user).people_by_memory(naming_memories)
+        pairs = [
+            (memory, current, CONFIDENCE)
+            for memory, places in naming_memories.items()
+            if any(others.isdisjoint(about[memory]) for others in places)
+        ]
+        made = sync_contacts.link(end_user, pairs, Link.MadeBy.BACKFILL)
         if made:
             store.save(current, [])
     return made
@@ -79,36 +67,29 @@ def _alike(contact: Contact) -> list[Person]:
 
 def _naming(
     person: Person, texts: Iterable[tuple[UUID, str]], others: Collection[Person]
-) -> Iterable[_Naming]:
-    """The texts that clearly mean ``person``, weighed beside all who share a name with it."""
+) -> Iterator[tuple[UUID, list[frozenset[UUID]]]]:
+    """The memories that clearly mean ``person``, weighed beside all who share a name with it, and
+    for each place that does, who else answers to it."""
     index: Mapping[str, list[Entry]] = defaultdict(list)
     for entry in entries_of([person, *others]):
         index[entry.key.key].append(entry)
     for memory, content in texts:
         text = in_first_person(content)
         entries = [entry for key in sorted(candidate_keys(text)) for entry in index.get(key, ())]
-        found = find_mentions(text, entries)
-        clear = [
-            mention
-            for mention in found
-            if mention.person.id == person.id and _is_clear(text, mention, found)
+        mentions = find_mentions(text, entries)
+        places = [
+            _answering(text, mention, entries)
+            for mention in mentions
+            if mention.person.id == person.id and _is_clear(text, mention, mentions)
         ]
-        if clear:
-            yield _Naming(memory, tuple(_answering(text, mention, entries) for mention in clear))
+        if places:
+            yield memory, places
 
 
 def _is_clear(text: str, mention: Mention, found: Iterable[Mention]) -> bool:
     named = mention.how in _NAMING or (mention.how == "kinship" and kinship(mention.person.name))
-    rival = max(
-        (
-            other.confidence
-            for other in found
-            if other.person.id != mention.person.id
-            and other.start < mention.end
-            and mention.start < other.end
-        ),
-        default=0.0,
-    )
+    rivals = [one for one in found if one.person.id != mention.person.id and _meet(one, mention)]
+    rival = max((one.confidence for one in rivals), default=0.0)
     sure = mention.confidence >= max(MIN_MENTION, OVER_OTHERS * rival)
     return bool(named) and sure and not is_gainsaid(text, mention)
 
@@ -123,5 +104,10 @@ def _answering(text: str, mention: Mention, entries: Iterable[Entry]) -> frozens
         person
         for person, theirs in alone.items()
         for other in find_mentions(text, theirs)
-        if other.start < mention.end and mention.start < other.end
+        if _meet(other, mention)
     )
+
+
+def _meet(one: Mention, other: Mention) -> bool:
+    """Whether two mentions have a place of the text in common."""
+    return one.start < other.end and other.start < one.end

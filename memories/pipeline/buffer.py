@@ -1,13 +1,16 @@
-"""Messages in, batches out: what arrived waits here until a worker claims a range of it."""
+"""Messages in, batches out: what arrived waits here until a worker claims a range of it, and then
+becomes what a provider is asked about."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import regex
+from django.conf import settings
 from django.db import IntegrityError
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts import placement
@@ -16,21 +19,31 @@ from accounts.models import App, EndUser, Placement
 from accounts.scope import user_scope
 from contacts.key_index import hits
 from contacts.models import Contact
-from memories import queue
+from memories import model_calls, queue
 from memories.erasure import name_hashes, redact_messages
-from memories.models import Batch, Message
-from memories.pipeline import cadence
-from memories.types import CONTACT, ExtractionRequest, Turn
-from understanding.people.mentions import candidate_keys, find_mentions
+from memories.models import Batch, Link, Memory, Message
+from memories.providers.embeddings import Embedder
+from memories.search.vectors import space
+from memories.types import CONTACT, ExtractionRequest, StoredMemory, Turn
+from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.requests import forget_reading
 from understanding.text import HAN
 from understanding.types import Person
 
+# A backlog is read in larger pieces than the live cadence, so that corrections and answers
+# that follow close by are seen together.
+BACKLOG_FACTOR = 4
+IDLE = timedelta(minutes=5)
 CONTEXT_MESSAGES = 6
 RECENT_MESSAGES = 100  # of a session, that say who talks in it
 KNOWN_CONTACTS = 200  # beside those that are named
 LANGUAGE_SAMPLE = 50
 CLEAR_MAJORITY = 0.7
+# Memories shown to a model that is to correct them: the newest of the people who are named, or
+# were spoken of last, and the nearest in meaning to what the user says.
+NEWEST, NEAREST = 6, 8
+LATELY = 2  # people whom a pronoun may mean
+LONGEST = 2000  # characters of the turns that are compared
 
 _LATIN = regex.compile(r"\p{Latin}{2,}")
 
@@ -137,7 +150,7 @@ def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
         accepted=len(fresh),
         duplicates=duplicates,
         conflicts=tuple(dict.fromkeys(conflicts)),
-        extraction_due=cadence.extraction_due(end_user),
+        extraction_due=extraction_due(end_user),
     )
 
 
@@ -174,6 +187,32 @@ def _asks_to_forget(item: Incoming) -> bool:
     return item.by_user and forget_reading.may_ask(item.content)
 
 
+def extraction_due(end_user: EndUser) -> bool:
+    """Whether enough messages wait for a batch, or one that can't wait."""
+    full = end_user.message_seq - end_user.extracted_seq >= settings.MIO_EXTRACT_EVERY
+    return full or end_user.due_seq > end_user.extracted_seq
+
+
+def longest_batch() -> int:
+    """How many messages one batch takes at most."""
+    return BACKLOG_FACTOR * settings.MIO_EXTRACT_EVERY
+
+
+def is_idle(end_user: EndUser, now: datetime) -> bool:
+    """Whether the end user has not written for a while."""
+    return end_user.last_message_at is not None and end_user.last_message_at <= now - IDLE
+
+
+def idle_users(now: datetime) -> Q:
+    """The end users who have not written for a while."""
+    return Q(last_message_at__lte=now - IDLE)
+
+
+def consolidation_due(end_user: EndUser) -> bool:
+    """Whether enough was extracted since the last consolidation."""
+    return end_user.extracted_seq - end_user.consolidated_seq >= settings.MIO_CONSOLIDATE_EVERY
+
+
 def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> Batch | None:
     """The end user's next batch, claimed for this worker; None when there is none to do.
 
@@ -199,11 +238,11 @@ def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> 
 
 def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | None:
     waiting = end_user.message_seq - end_user.extracted_seq
-    due = cadence.is_idle(end_user, now) or cadence.extraction_due(end_user)
+    due = is_idle(end_user, now) or extraction_due(end_user)
     if waiting == 0 or not (everything or due):
         return None
     first = end_user.extracted_seq + 1
-    last = min(end_user.message_seq, first - 1 + cadence.longest_batch())
+    last = min(end_user.message_seq, first - 1 + longest_batch())
     batch = Batch.objects.create(end_user=end_user, first_seq=first, last_seq=last)
     end_user.extracted_seq = last
     end_user.save(update_fields=["extracted_seq"])
@@ -212,9 +251,10 @@ def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | No
     return batch
 
 
-def request_for(batch: Batch) -> ExtractionRequest:
+def request_for(batch: Batch, embedder: Embedder | None = None) -> ExtractionRequest:
     """What a provider is given of a batch: its turns, a few before, and the known contacts:
-    those named in the turns first, then those spoken of most recently."""
+    those named in the turns first, then those spoken of most recently; with an ``embedder`` also
+    the memories that the turns may correct."""
     end_user = batch.end_user
     messages = Message.objects.of(end_user)
     zone = end_user.zone
@@ -225,7 +265,7 @@ def request_for(batch: Batch) -> ExtractionRequest:
     said = [turn.content for turn in [*turns, *context]]
     speakers = dict.fromkeys(turn.speaker for turn in [*turns, *context] if turn.speaker)
     people = _relevant_people(end_user, [*said, *speakers])
-    return ExtractionRequest(
+    request = ExtractionRequest(
         turns=tuple(turns),
         context=tuple(context),
         people=tuple(people),
@@ -233,6 +273,38 @@ def request_for(batch: Batch) -> ExtractionRequest:
         user_names=tuple(end_user.names),
         earlier=_roles_before(batch, {turn.session_id for turn in turns}),
     )
+    return _with_memories(end_user, request, embedder) if embedder else request
+
+
+def _with_memories(
+    end_user: EndUser, request: ExtractionRequest, embedder: Embedder
+) -> ExtractionRequest:
+    """``request`` with the current memories that its turns may correct or ask to forget, the
+    newest first: of the people named in them, and the nearest in meaning."""
+    said = [turn.content for turn in request.turns if turn.role in ("user", CONTACT)]
+    current = Memory.objects.of(end_user).active().facts()
+    if not said or not current.exists():
+        return request
+    entries = entries_of(request.people)
+    named = {mention.person.id for text in said for mention in find_mentions(text, entries)}
+    lately = [person.id for person in request.people if person.id not in named][:LATELY]
+    [vector] = model_calls.embed(end_user, embedder, ["\n".join(said)[-LONGEST:]])
+    links = Link.objects.of(end_user).standing()
+    about = links.filter(contact__in=[*named, *lately]).values("memory")
+    newest = current.filter(pk__in=about).order_by("-said_at", "id")
+    nearest = current.nearest(space(embedder), vector)
+    memories = {
+        memory.pk: memory.as_stored()
+        for rows, most in ((newest, NEWEST), (nearest, NEAREST))
+        for memory in rows.defer("tokens")[:most]
+    }
+    people = links.people_by_memory(memories)
+    shown = [replace(one, people=frozenset(people[one.id])) for one in memories.values()]
+    return replace(request, memories=tuple(sorted(shown, key=_newest_first)))
+
+
+def _newest_first(memory: StoredMemory) -> tuple[float, str]:
+    return -memory.said_at.timestamp(), str(memory.id)
 
 
 def _roles_before(batch: Batch, sessions: Iterable[str]) -> frozenset[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -50,6 +50,31 @@ SIMILAR = 10  # existing memories looked at for a new one (TiMemory's default)
 SHOWN = 4  # of them, beside those that state the same attribute, shown to the provider
 PAIRS = 2  # new memories of a batch beside which an existing one is shown for its meaning alone
 ROLE_MEMORIES = 3  # of a person whose role changes
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Drafts about people who may have no contact yet (``people``: ids by ref, provisional ones for
+    these), and what each is to be compared with."""
+
+    people: Mapping[str, UUID]
+    drafts: Sequence[Draft]
+    cases: Sequence[ConflictCase]
+
+    def settled(self, contacts: Mapping[str, Contact]) -> list[Draft]:
+        """The drafts about the contacts (by ref) that exist now."""
+        real = {self.people[ref]: contact.id for ref, contact in contacts.items()}
+        return [settle(draft, real) for draft in self.drafts]
+
+
+def prepare(
+    end_user: EndUser, extraction: Extraction, request: ExtractionRequest, embedder: Embedder
+) -> Prepared:
+    """The drafts of an extraction, with the memories that each may repeat or contradict."""
+    people = people_ids(end_user, extraction)
+    drafts = drafts_of(end_user, extraction, request, people, embedder)
+    roles = changed_roles(end_user, extraction, people)
+    return Prepared(people, drafts, conflict_cases(end_user, drafts, embedder, roles))
 
 
 def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:

@@ -19,8 +19,9 @@ from accounts.models import EndUser
 from memories.models import Batch, Consolidation, Link, ProcessJob, Work
 from memories.pipeline import consolidate, read_facts, run
 
-# Between looks at what another worker is doing.
+# Seconds between looks at what another worker is doing.
 POLL = 0.2
+_OPEN = (Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,6 @@ class CaughtUp:
     extracted: int
     consolidated: int
     quarantined: int
-
-
-@dataclass(frozen=True, slots=True)
-class Progress(CaughtUp):
-    """How far a job is: ``state`` is queued, running, postponed (a model failed, which is asked
-    again in ``retry_after`` seconds) or done."""
-
-    state: str
-    retry_after: int | None = None
 
 
 class OutOfTime(Exception):
@@ -79,8 +71,8 @@ def catch_up(
 
 
 def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
-    """What is left to be done of that which has come before the first step: each a batch or some
-    contacts, and false where nothing could be done since another worker has it."""
+    """The steps that are left for the messages received before the first of them: each extracts a
+    batch or consolidates contacts, and returns false where another worker has them."""
     received = EndUser.objects.filter(pk=end_user_id).values_list("message_seq", flat=True)
     last = received.first() or 0
     while _unread(end_user_id, last):
@@ -88,7 +80,7 @@ def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
     for memory in read_facts.waiting(end_user_id):
         yield partial(read_facts.read, end_user_id, memory)
     started = timezone.now()
-    newest = Link.objects.of(end_user_id).aggregate(pk=Max("pk"))["pk"] or 0
+    newest = _newest_link(end_user_id)
     run.begin_consolidation(end_user_id)
     while due := _unconsolidated(end_user_id, newest, started):
         for several in consolidate.together(sorted(due)):
@@ -96,7 +88,7 @@ def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
 
 
 def outcome(end_user_id: int, started: datetime) -> CaughtUp:
-    """What came of it since ``started``. Raises Postponed."""
+    """The figures of what was done since ``started``. Raises Postponed where work waits for a try."""
     if wait := _next_try(end_user_id):
         raise Postponed(wait)
     return _summary(end_user_id, started)
@@ -105,7 +97,10 @@ def outcome(end_user_id: int, started: datetime) -> CaughtUp:
 def pending(end_user_id: int, last: int | None = None) -> int:
     """Messages received (up to ``last``) and not extracted yet; those in quarantine wait for an
     operator."""
-    return _unclaimed(end_user_id, last) + _messages(_open(end_user_id, last))
+    received = F("message_seq") if last is None else Value(last)
+    users = EndUser.objects.filter(pk=end_user_id)
+    unclaimed = users.values_list(received - F("extracted_seq"), flat=True).first() or 0
+    return max(0, unclaimed) + _messages(_batches(end_user_id, last).filter(state__in=_OPEN))
 
 
 def begin(end_user_id: int) -> ProcessJob:
@@ -121,35 +116,38 @@ def follow_all(end_user_id: int) -> None:
             follow(job)
 
 
-def follow(job: ProcessJob) -> Progress:
-    """How far a job is, by the work that is left; notes when it is done. What came after it is
-    not waited for."""
+def follow(job: ProcessJob) -> dict[str, Any]:
+    """How far a job is, by the work that is left: the figures of CaughtUp; ``state`` queued,
+    running, postponed (a model failed, which is asked again in ``retry_after`` seconds) or done.
+    Notes when it is done. What came after it is not waited for."""
     if job.finished_at:
-        return Progress(0, **job.result, state="done")
+        return {"pending": 0, **job.result, "state": "done", "retry_after": None}
     user, last = job.end_user_id, job.up_to_seq
+    mine = ProcessJob.objects.filter(pk=job.pk)  # it may have been erased with its user meanwhile
     unread = _unread(user, last)
     if not unread and job.up_to_link is None:
-        job.up_to_link = Link.objects.of(user).aggregate(pk=Max("pk"))["pk"] or 0
-        _note(job, up_to_link=job.up_to_link)
+        job.up_to_link = _newest_link(user)
+        mine.update(up_to_link=job.up_to_link)
     left = unread or _unconsolidated(user, job.up_to_link or 0, job.created_at)
-    wait = None if left else _next_try(user, last)
-    of_user = [work.objects.of(user) for work in (Batch, Consolidation)]
-    running = [rows.filter(state=Work.State.RUNNING) for rows in of_user]
+    wait = 0 if left else _next_try(user, last)
+    figures = asdict(_summary(user, job.created_at, last))
     if left:
-        state = "running" if any(rows.exists() for rows in running) else "queued"
+        works: tuple[Any, ...] = (Batch, Consolidation)
+        rows = [work.objects.of(user).filter(state=Work.State.RUNNING) for work in works]
+        state = "running" if any(some.exists() for some in rows) else "queued"
+    elif wait:
+        state = "postponed"
     else:
-        state = "postponed" if wait else "done"
-    result = asdict(_summary(user, job.created_at, last))
-    waiting = result.pop("pending")
-    if state == "done":
-        job.result, job.finished_at = result, timezone.now()
-        _note(job, result=job.result, finished_at=job.finished_at)
-    return Progress(waiting, **result, state=state, retry_after=wait or None)
+        state = "done"
+        job.result = {name: n for name, n in figures.items() if name != "pending"}
+        job.finished_at = timezone.now()
+        mine.update(result=job.result, finished_at=job.finished_at)
+    return {**figures, "state": state, "retry_after": wait or None}
 
 
-def _note(job: ProcessJob, **columns: object) -> None:
-    """Writes columns of a job; it may have been erased with its user meanwhile."""
-    ProcessJob.objects.filter(pk=job.pk).update(**columns)
+def _newest_link(end_user_id: int) -> int:
+    newest: int = Link.objects.of(end_user_id).aggregate(pk=Max("pk"))["pk"] or 0
+    return newest
 
 
 def _batches(end_user_id: int, last: int | None) -> QuerySet[Batch]:
@@ -158,23 +156,8 @@ def _batches(end_user_id: int, last: int | None) -> QuerySet[Batch]:
     return rows if last is None else rows.filter(first_seq__lte=last)
 
 
-def _open(end_user_id: int, last: int | None) -> QuerySet[Batch]:
-    states = (
-        Work.State.PENDING,
-        Work.State.RUNNING,
-        Work.State.FAILED,
-    )
-    return _batches(end_user_id, last).filter(state__in=states)
-
-
 def _messages(batches: QuerySet[Batch]) -> int:
     return batches.aggregate(n=Sum(F("last_seq") - F("first_seq") + 1))["n"] or 0
-
-
-def _unclaimed(end_user_id: int, last: int | None) -> int:
-    user = EndUser.objects.filter(pk=end_user_id)
-    received = F("message_seq") if last is None else Value(last)
-    return max(0, user.values_list(received - F("extracted_seq"), flat=True).first() or 0)
 
 
 def _unread(end_user_id: int, last: int) -> bool:
@@ -182,7 +165,7 @@ def _unread(end_user_id: int, last: int) -> bool:
     if EndUser.objects.filter(pk=end_user_id, extracted_seq__lt=last).exists():
         return True
     tried = Q(state=Work.State.FAILED, retry_at__gt=timezone.now())
-    return _open(end_user_id, last).exclude(tried).exists()
+    return _batches(end_user_id, last).filter(state__in=_OPEN).exclude(tried).exists()
 
 
 def _unconsolidated(end_user_id: int, newest: int, started: datetime) -> set[UUID]:
@@ -201,13 +184,13 @@ def _unconsolidated(end_user_id: int, newest: int, started: datetime) -> set[UUI
 def _next_try(end_user_id: int, last: int | None = None) -> int:
     """Seconds until the first failed work, of the messages up to ``last``, is tried again; 0 when
     there is none."""
-    now = timezone.now()
-    rows: list[QuerySet[Any]] = [_batches(end_user_id, last), Consolidation.objects.of(end_user_id)]
-    failed = [
-        work.filter(state=Work.State.FAILED).values_list("retry_at", flat=True) for work in rows
+    works: list[QuerySet[Any]] = [
+        _batches(end_user_id, last),
+        Consolidation.objects.of(end_user_id),
     ]
-    due = [at for times in failed for at in times if at is not None]
-    return max(1, round((min(due) - now).total_seconds())) if due else 0
+    failed = [work.filter(state=Work.State.FAILED).exclude(retry_at=None) for work in works]
+    due = [at for rows in failed for at in rows.values_list("retry_at", flat=True)]
+    return max(1, round((min(due) - timezone.now()).total_seconds())) if due else 0
 
 
 def _summary(end_user_id: int, started: datetime, last: int | None = None) -> CaughtUp:

@@ -7,8 +7,7 @@ worker that dies leaves them waiting, and doing a batch again changes nothing.
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -23,10 +22,10 @@ from memories import graph, model_calls
 from memories.budget import Budget
 from memories.corrections.supersede import supersede
 from memories.models import Edge, EntityLink, Link, Memory
-from memories.pipeline import linker, tag_entities
+from memories.pipeline import sync_contacts, tag_entities
 from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder, memory_model
-from memories.providers.thresholds import Calibration, calibration_of
+from memories.providers.thresholds import calibration_of
 from memories.search.vectors import space
 from memories.types import FoundRelation, RelationCase
 
@@ -39,18 +38,6 @@ NEAREST = 40  # read by meaning, before what they share is weighed in
 MIN_CONFIDENCE = 0.6
 SUPERSEDING = 0.8
 ACTOR = "classifier"
-_BOTH_WAYS = (Edge.Kind.CONFLICTS,)
-
-Pair = tuple[UUID, UUID]
-
-
-@dataclass(frozen=True, slots=True)
-class _About:
-    """What a memory has to do with, to weigh candidates."""
-
-    people: frozenset[UUID]
-    entities: frozenset[int]
-    batch: int | None
 
 
 def users_due() -> list[int]:
@@ -80,7 +67,7 @@ def relate(end_user_id: int, budget: Budget) -> dict[str, int]:
             break
         budget.spend(calls=counts["calls"], rows=sum(counts.values()) - counts["calls"])
         done = {name: done[name] + count for name, count in counts.items()}
-    linker.note_unlinked(end_user_id)
+    sync_contacts.note_unlinked(end_user_id)
     return done
 
 
@@ -149,34 +136,33 @@ def _cases(end_user: EndUser, memories: Sequence[Memory]) -> list[RelationCase]:
         row.pk: row
         for row in Memory.objects.of(end_user).active().facts().filter(pk__in=ids).defer("tokens")
     }
-    about = _about(end_user, rows)
+    people, entities = Link.objects.of(end_user).people_by_memory(rows), _entities(end_user, rows)
     settled = _settled(end_user, ids)
     levels = calibration_of(embedder().model)
-    cases = []
+
+    def weigh(one: Memory, other: Memory) -> float:
+        """The cosine of two memories, and what else speaks for a relation between them."""
+        return (
+            near[one.pk][other.pk]
+            + levels.shared_person * bool(people[one.pk] & people[other.pk])
+            + levels.shared_entity * bool(entities[one.pk] & entities[other.pk])
+            + levels.same_talk * (one.batch_id is not None and one.batch_id == other.batch_id)
+        )
+
+    cases: list[RelationCase] = []
     for memory in memories:
         scored = {
-            other: _weigh(cosine, about[memory.pk], about[other], levels)
-            for other, cosine in near[memory.pk].items()
+            other: weigh(rows[memory.pk], rows[other])
+            for other in near[memory.pk]
             if other in rows and memory.pk in rows and frozenset((memory.pk, other)) not in settled
         }
-        best = sorted(
-            (pk for pk in scored if scored[pk] >= levels.related), key=lambda pk: -scored[pk]
-        )
-        settled |= {frozenset((memory.pk, other)) for other in best[:CASE]}
-        others = tuple(rows[pk].as_stored(near[memory.pk][pk]) for pk in best[:CASE])
-        if others:
-            cases.append(RelationCase(memory.as_stored(), others))
+        related = [pk for pk in scored if scored[pk] >= levels.related]
+        best = sorted(related, key=lambda pk: -scored[pk])[:CASE]
+        settled |= {frozenset((memory.pk, other)) for other in best}
+        if best:
+            others = tuple(rows[pk].as_stored(near[memory.pk][pk]) for pk in best)
+            cases.append((memory.as_stored(), others))
     return cases
-
-
-def _weigh(cosine: float, one: _About, other: _About, levels: Calibration) -> float:
-    """The cosine of two memories, and what else speaks for a relation between them."""
-    return (
-        cosine
-        + levels.shared_person * bool(one.people & other.people)
-        + levels.shared_entity * bool(one.entities & other.entities)
-        + levels.same_talk * (one.batch is not None and one.batch == other.batch)
-    )
 
 
 _NEAREST = """
@@ -203,16 +189,13 @@ def _nearest(end_user: EndUser, ids: Sequence[UUID]) -> dict[UUID, dict[UUID, fl
     return near
 
 
-def _about(end_user: EndUser, memories: Mapping[UUID, Memory]) -> dict[UUID, _About]:
-    people = Link.objects.of(end_user).people_by_memory(memories)
+def _entities(end_user: EndUser, memories: Collection[UUID]) -> dict[UUID, set[int]]:
+    """The entities that each of these memories speaks of."""
     entities: dict[UUID, set[int]] = defaultdict(set)
     tagged = EntityLink.objects.of(end_user).filter(memory__in=memories)
     for pk, entity in tagged.values_list("memory", "entity"):
         entities[pk].add(entity)
-    return {
-        pk: _About(frozenset(people[pk]), frozenset(entities[pk]), memory.batch_id)
-        for pk, memory in memories.items()
-    }
+    return entities
 
 
 def _settled(end_user: EndUser, ids: Collection[UUID]) -> set[frozenset[UUID]]:
@@ -229,7 +212,7 @@ def _settled(end_user: EndUser, ids: Collection[UUID]) -> set[frozenset[UUID]]:
 def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[FoundRelation]) -> int:
     """Writes the edges that are sure enough, between memories that are still active; returns
     how many. The caller holds the end user's lock."""
-    shown = {frozenset((c.memory.id, other.id)) for c in cases for other in c.others}
+    shown = {frozenset((memory.id, other.id)) for memory, others in cases for other in others}
     chosen = {
         (one.kind, *_ends(one)): one
         for one in found
@@ -258,10 +241,10 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
     return len(edges)
 
 
-def _ends(one: FoundRelation) -> Pair:
+def _ends(one: FoundRelation) -> tuple[UUID, UUID]:
     """Source and target; a relation without a direction always the same way round."""
     ends = (one.source, one.target)
-    return (min(ends), max(ends)) if one.kind in _BOTH_WAYS else ends
+    return (min(ends), max(ends)) if one.kind is Edge.Kind.CONFLICTS else ends
 
 
 def _supersede(end_user: EndUser, newer: Memory, older: Memory, one: FoundRelation) -> None:

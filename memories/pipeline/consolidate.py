@@ -56,8 +56,8 @@ def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | 
         with atomic():
             if EndUser.objects.lock(end_user_id) is None:
                 return None
-            mine = Consolidation.objects.of(end_user_id).filter(contact=contact_id)
-            work = mine.filter(state__in=["pending", "running", "failed"]).first()
+            runs = Consolidation.objects.of(end_user_id).filter(contact=contact_id)
+            work = runs.filter(state__in=["pending", "running", "failed"]).first()
             if work is None:
                 if not Contact.objects.of(end_user_id).standing().filter(pk=contact_id).exists():
                     return None  # merged since it was found to be due

@@ -7,7 +7,6 @@ memories have.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -35,14 +34,14 @@ def used(reply: str, said: str, injected: Mapping[UUID, str]) -> list[UUID]:
     """The memories (content by id) that ``reply`` made use of, when ``said`` was the user's
     message before it."""
     words = {pk: _words(content) for pk, content in injected.items()}
-    held = Counter(word for found in words.values() for word in found)
-    told, asked = _words(reply), _words(said)
+    counts = Counter(word for some in words.values() for word in some)
+    reply_words, user_words = _words(reply), _words(said)
     chosen = []
-    for pk, found in words.items():
-        weights = {word: 1 / held[word] for word in found - asked}
-        repeated = weights.keys() & told
-        heard = sum(weights[word] for word in repeated)
-        if len(repeated) >= LEAST_WORDS and heard >= SHARE * sum(weights.values()):
+    for pk, some in words.items():
+        weights = {word: 1 / counts[word] for word in some - user_words}
+        repeated = weights.keys() & reply_words
+        weight = sum(weights[word] for word in repeated)
+        if len(repeated) >= LEAST_WORDS and weight >= SHARE * sum(weights.values()):
             chosen.append(pk)
     return chosen
 
@@ -51,24 +50,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(token for token in own(tokenise(text)) if not token.startswith(_DERIVED))
 
 
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    """A reply of the assistant, what the user ``said`` before it, and what they say ``next``."""
-
-    said: Turn | None
-    reply: Turn
-    next: Turn | None
-
-    @property
-    def turn_ids(self) -> set[int]:
-        return {turn.id for turn in (self.said, self.reply, self.next) if turn}
-
-
 def note(
     end_user: EndUser,
     context: Sequence[Turn],
     turns: Sequence[Turn],
-    drafts: Iterable[Draft],
+    drafts: Sequence[Draft],
     ids: Mapping[str, UUID],
     added: Collection[UUID],
 ) -> int:
@@ -77,32 +63,36 @@ def note(
     the same exchange, the user's next turn included; it may have begun in the ``context``,
     the turns before. Returns how many were used. The caller holds the end user's lock."""
     new = {turn.id for turn in turns}
-    exchanges = [one for one in _exchanges([*context, *turns]) if one.turn_ids & new]
+    exchanges = [one for one in _exchanges([*context, *turns]) if new & {t.id for t in one if t}]
     if not exchanges:
         return 0
+    replies = [reply for _said, reply, _next in exchanges]
     rows = list(
         Injected.objects.of(end_user)
         .filter(
-            session_id__in={one.reply.session_id for one in exchanges},
-            created_at__gte=min(one.reply.said_at for one in exchanges) - FRESH,
-            created_at__lte=max(one.reply.said_at for one in exchanges) + SKEW,
+            session_id__in={reply.session_id for reply in replies},
+            created_at__gte=min(reply.said_at for reply in replies) - FRESH,
+            created_at__lte=max(reply.said_at for reply in replies) + SKEW,
         )
         .order_by("-created_at", "-pk")
     )
-    contents = _contents(end_user, rows)
-    drafts = list(drafts)
+    # Profiles are left out: they speak for people whom any reply may name.
+    facts = Memory.objects.of(end_user).facts().exclude(status=Memory.Status.ARCHIVED)
+    shown_ids = {pk for row in rows for pk in row.memory_ids}
+    contents = dict(facts.filter(pk__in=shown_ids).values_list("pk", "content")) if rows else {}
     edges, mentioned = [], Counter[UUID]()
-    for one in exchanges:
-        row = _before(rows, one.reply)
-        if row is None:
-            continue
-        shown = {pk: contents[pk] for pk in row.memory_ids if pk in contents}
-        said = one.said.content if one.said else ""
-        by_reply = used(one.reply.content, said, shown)
-        if one.reply.id in new:
+    for said, reply, following in exchanges:
+        injected = next((row for row in rows if _is_for(row, reply)), None)
+        shown = (
+            {pk: contents[pk] for pk in injected.memory_ids if pk in contents} if injected else {}
+        )
+        before = said.content if said else ""
+        by_reply = used(reply.content, before, shown)
+        if reply.id in new:
             mentioned.update(by_reply)
-        by_user = used(own_words(one.next.content), said, shown) if one.next else []
-        learnt = {ids[d.key] for d in drafts if one.turn_ids & set(d.extracted.turn_ids)}
+        by_user = used(own_words(following.content), before, shown) if following else []
+        exchanged = {turn.id for turn in (said, reply, following) if turn}
+        learnt = {ids[d.key] for d in drafts if exchanged & set(d.extracted.turn_ids)}
         edges += [
             Edge(
                 end_user=end_user,
@@ -116,48 +106,29 @@ def note(
             for target in sorted(learnt & set(added))
             if source != target
         ]
-    for times in set(mentioned.values()):
-        alike = [pk for pk, count in mentioned.items() if count == times]
-        Memory.objects.of(end_user).filter(pk__in=alike).update(
-            mention_count=F("mention_count") + times
-        )
+    for pk, times in mentioned.items():
+        Memory.objects.of(end_user).filter(pk=pk).update(mention_count=F("mention_count") + times)
     Edge.objects.bulk_create(edges, ignore_conflicts=True)
     return len(mentioned)
 
 
-def _exchanges(turns: Sequence[Turn]) -> list[_Exchange]:
-    """Each reply of the assistant with the user's turns around it in the same session."""
+def _exchanges(turns: Iterable[Turn]) -> list[tuple[Turn | None, Turn, Turn | None]]:
+    """Each reply of the assistant between the user's turns before and after it in its session."""
     said: dict[str, Turn] = {}
-    open_: dict[str, int] = {}
-    found: list[_Exchange] = []
+    last: dict[str, int] = {}
+    found: list[tuple[Turn | None, Turn, Turn | None]] = []
     for turn in turns:
         if turn.role == "user":
             said[turn.session_id] = turn
-            if (place := open_.pop(turn.session_id, None)) is not None:
-                found[place] = replace(found[place], next=turn)
+            if (place := last.pop(turn.session_id, None)) is not None:
+                found[place] = (*found[place][:2], turn)
         elif turn.role == "assistant":
-            open_[turn.session_id] = len(found)
-            found.append(_Exchange(said.pop(turn.session_id, None), turn, None))
+            last[turn.session_id] = len(found)
+            found.append((said.pop(turn.session_id, None), turn, None))
     return found
 
 
-def _before(rows: Sequence[Injected], reply: Turn) -> Injected | None:
-    """The latest injection of the session before a reply (rows come latest first)."""
-    return next(
-        (
-            row
-            for row in rows
-            if row.session_id == reply.session_id
-            and reply.said_at - FRESH <= row.created_at <= reply.said_at + SKEW
-        ),
-        None,
-    )
-
-
-def _contents(end_user: EndUser, rows: Iterable[Injected]) -> dict[UUID, str]:
-    """What the injected memories say; profiles speak for people whom any reply may name."""
-    ids = {pk for row in rows for pk in row.memory_ids}
-    if not ids:
-        return {}
-    facts = Memory.objects.of(end_user).filter(pk__in=ids, kind=Memory.Kind.FACT)
-    return dict(facts.exclude(status=Memory.Status.ARCHIVED).values_list("pk", "content"))
+def _is_for(row: Injected, reply: Turn) -> bool:
+    """Whether a row may tell what was injected for the reply."""
+    in_time = reply.said_at - FRESH <= row.created_at <= reply.said_at + SKEW
+    return row.session_id == reply.session_id and in_time

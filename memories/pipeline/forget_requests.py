@@ -1,5 +1,5 @@
-"""What a user asks to forget, in a chat or on their own page, is put away at once and planned to be
-erased: memories, and people."""
+"""Hides the memories and people that a user asks to forget, in a chat or on their own page, at once,
+and schedules their erasure."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -56,13 +56,20 @@ def forget_chosen(
 ) -> Change | None:
     """Hides a person with all that is about them, or a memory, and plans its erasure after the
     grace period; an undo of the change calls it off. None where there is no such."""
-    held = EndUser.objects.lock(end_user.pk)
-    if held is None:
+    locked = EndUser.objects.lock(end_user.pk)
+    if locked is None:
         return None
     what = _ForgetScope(whole=True)
     ids = (memory_id,) if memory_id else ()
-    _gather(held, ForgetRequest(contact_id=contact_id, memory_ids=ids), what)
-    return _put_away(held, what, actor) if what.memories or what.contacts else None
+    _gather(locked, ForgetRequest(contact_id=contact_id, memory_ids=ids), what)
+    return _hide(locked, what, actor) if what.memories or what.contacts else None
+
+
+def follow(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
+    """Does what the extraction says the user asked to forget, and notes what it leaves out. The
+    caller holds the lock."""
+    forget_asked(end_user, extraction.forget)
+    _note_unanswered(end_user, request, extraction)
 
 
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
@@ -74,9 +81,9 @@ def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
     return sum(_forget(end_user, asked_in, what) for asked_in, what in meant.items())
 
 
-def note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
-    """Notes, to be told of, what new turns ask to forget and a model's answer leaves out: a model
-    alone hides nothing, nor do words alone that it read otherwise. The caller holds the lock."""
+def _note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
+    """Notes, to be reported, what new turns ask to forget and a model's answer leaves out: a model
+    alone hides nothing, nor do words alone that it read otherwise."""
     answered = {one.asked_in for one in extraction.forget}
     asking = [t for t in request.turns if t.role == "user" and t.id not in answered]
     if extraction.retracted_turn_ids or not any(forget_reading.may_ask(t.content) for t in asking):
@@ -107,11 +114,11 @@ def _forget(end_user: EndUser, asked_in: int, what: _ForgetScope) -> int:
     if asked is not None:
         what.messages.add(asked.pk)
     seen = sum(m.status != Memory.Status.ARCHIVED for m in what.memories.values())
-    _put_away(end_user, what, "extractor", WHY, asked, missing)
+    _hide(end_user, what, "extractor", WHY, asked, missing)
     return seen
 
 
-def _put_away(
+def _hide(
     end_user: EndUser,
     what: _ForgetScope,
     actor: str,
@@ -119,10 +126,10 @@ def _put_away(
     asked: Message | None = None,
     missing: Iterable[str] = (),
 ) -> Change | None:
-    """Hides what is meant and plans its erasure."""
-    gone = list(what.contacts.values())
+    """Hides what is meant and schedules its erasure; returns the change that an undo takes back."""
+    contacts = list(what.contacts.values())
     merged = [other.pk for other in end_user.contacts.all_merged_into(what.contacts)]
-    change = hide.hide(end_user, what.memories.values(), actor=actor, why=why, contacts=gone)
+    change = hide.hide(end_user, what.memories.values(), actor=actor, why=why, contacts=contacts)
     erasure_requests.schedule(
         end_user,
         change,

@@ -5,6 +5,7 @@ answer like a person's, one change with a way back; "same" waits for a person, w
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 from django.db.models import QuerySet
@@ -21,7 +22,7 @@ from memories.corrections.auto_merge import newest_facts
 from memories.models import ModelCall
 from memories.providers import factory
 from memories.providers.openai.provider import OpenAIProvider
-from memories.types import Judgement, PairCase, Sameness
+from memories.types import Sameness
 
 ACTOR = "judge"
 PAIRS_PER_CALL = 12
@@ -74,46 +75,41 @@ def _calls_today(end_user: EndUser) -> int:
 
 def _ask(
     end_user: EndUser, provider: OpenAIProvider, rows: Sequence[Suggestion]
-) -> Mapping[int, Judgement]:
+) -> Mapping[int, tuple[Sameness, str]]:
     ids = {pk for row in rows for pk in (row.first_id, row.second_id)}
     records = records_of(end_user, ids, newest_facts)
-    cases = [
-        PairCase(row.pk, records[row.first_id], records[row.second_id])
+    pairs = {
+        row.pk: (records[row.first_id], records[row.second_id])
         for row in rows
         if row.first_id in records and row.second_id in records
-    ]
-    return model_calls.ask(end_user, provider, "judge", lambda: provider.judge(cases))
+    }
+    return model_calls.ask(end_user, provider, "judge", lambda: provider.judge(pairs))
 
 
 def _write(
     end_user: EndUser,
     provider: OpenAIProvider,
     rows: Iterable[Suggestion],
-    judged: Mapping[int, Judgement],
+    judged: Mapping[int, tuple[Sameness, str]],
 ) -> int:
-    """Keeps the verdicts; how many pairs are two people. Who left a pair out is not asked again."""
-    apart = 0
+    """Writes the verdicts; returns how many pairs are two people. A pair that the model left out
+    counts as unsure, so that it is not asked again."""
+    different = 0
     for row in rows:
-        verdict = judged.get(row.pk, Judgement(Sameness.UNSURE))
+        sameness, reason = judged.get(row.pk, (Sameness.UNSURE, ""))
         with atomic():
             if EndUser.objects.lock(end_user.pk) is None:
-                return apart
+                return different
             # A person may have decided meanwhile.
             still = Suggestion.objects.of(end_user).filter(pk=row.pk, state=Suggestion.State.OPEN)
-            kept = still.update(
-                judgement=verdict.sameness,
-                judged_reason=verdict.reason,
+            is_written = still.update(
+                judgement=sameness,
+                judged_reason=reason,
                 judged_by=provider.model[:100],
                 judged_at=timezone.now(),
             )
-            if kept and verdict.sameness is Sameness.DIFFERENT:
-                apart += _told_apart(end_user, row, verdict.reason)
-    return apart
-
-
-def _told_apart(end_user: EndUser, row: Suggestion, why: str) -> int:
-    try:
-        not_the_same(end_user, row.first_id, row.second_id, actor=ACTOR, why=why)
-    except InvalidMerge:  # merged into others meanwhile
-        return 0
-    return 1
+            if is_written and sameness == Sameness.DIFFERENT:
+                with suppress(InvalidMerge):  # merged into others meanwhile
+                    not_the_same(end_user, row.first_id, row.second_id, actor=ACTOR, why=reason)
+                    different += 1
+    return different

@@ -28,7 +28,6 @@ from memories.types import (
     Draft,
     ExtractedMemory,
     ExtractionRequest,
-    MemoryType,
     StoredFact,
     Subtype,
     Turn,
@@ -72,14 +71,13 @@ def _about(memory: Memory) -> list[Contact]:
 
 def _draft(memory: Memory, people: Sequence[Contact]) -> Draft:
     """The memory as if it had just been told. Raises ProviderError."""
-    told = memory.as_stored()
-    read = _read(memory, people) if not memory.facts else None
-    facts = told.facts if read is None else _facts(memory, people, read)
-    times = read or ExtractedMemory("", told.type, Subtype.OTHER, ())
+    stored = memory.as_stored()
+    read, facts = (None, stored.facts) if memory.facts else _read(memory, people)
+    times = read or ExtractedMemory("", stored.type, Subtype.OTHER, ())
     extracted = replace(
         times,
         content=memory.content,
-        type=MemoryType(memory.type),
+        type=stored.type,
         confidence=memory.confidence,
         valid_from=memory.valid_from or times.valid_from,
         valid_to=memory.valid_to or times.valid_to,
@@ -87,22 +85,18 @@ def _draft(memory: Memory, people: Sequence[Contact]) -> Draft:
         happens_until=memory.happens_until_there if memory.happens_at else times.happens_until,
     )
     [vector] = model_calls.embed(memory.end_user, embedder(), [memory.content])
+    about = frozenset(contact.pk for contact in people)
     return Draft(
-        memory.content_hash,
-        memory.content,
-        told.said_at,
-        extracted,
-        facts,
-        vector,
-        [],
-        frozenset(contact.pk for contact in people),
+        memory.content_hash, memory.content, stored.said_at, extracted, facts, vector, [], about,
         memory.pk,
-    )
+    )  # fmt: skip
 
 
-def _read(memory: Memory, people: Sequence[Contact]) -> ExtractedMemory | None:
-    """All that a provider reads in the words of a memory, as one; the ``person`` of its facts is
-    a contact's id or "" for the user."""
+def _read(
+    memory: Memory, people: Sequence[Contact]
+) -> tuple[ExtractedMemory | None, tuple[StoredFact, ...]]:
+    """What a provider reads in the words of a memory: the times of it, and the facts of the user and
+    of ``people``."""
     content = in_first_person(memory.content)
     end_user, provider = memory.end_user, language_provider()
     request = ExtractionRequest(
@@ -115,48 +109,33 @@ def _read(memory: Memory, people: Sequence[Contact]) -> ExtractedMemory | None:
     )
     found = model_calls.ask(end_user, provider, "extract", lambda: provider.extract(request))
     if not found.memories:
-        return None
-    who: dict[str, str | None] = {"": ""}
+        return None, ()
+    whose: dict[str, UUID | None] = {"": None}
     for person in found.people:
         known = person.contact_id or next(
             (one.id for one in people if person.name in (one.name, *one.aliases)), None
         )
         survivor = store.survivor(end_user, known) if known else None
-        who[person.ref] = str(survivor.id) if survivor else None
+        if survivor is not None and survivor in people:
+            whose[person.ref] = survivor.pk
     dated = [
         candidates.with_period(replace(one, content=memory.content), memory.said_there)
         for one in found.memories
     ]
-    facts = tuple(
-        replace(
-            fact,
-            person=whose,
-            valid_from=fact.valid_from or one.valid_from,
-            valid_to=fact.valid_to or one.valid_to,
-        )
-        for one in dated
-        for fact in one.facts
-        if (whose := who.get(fact.person)) is not None
-    )
-    first = dated[0] if len(dated) == 1 else replace(dated[0], valid_from=None, valid_to=None)
-    return replace(first, facts=facts)
-
-
-def _facts(
-    memory: Memory, people: Sequence[Contact], read: ExtractedMemory
-) -> tuple[StoredFact, ...]:
-    about = {str(contact.pk): contact.pk for contact in people}
-    return tuple(
+    facts = dict.fromkeys(
         StoredFact(
             fact.key,
             fact.value,
-            about.get(fact.person),
-            fact.valid_from or memory.valid_from,
-            fact.valid_to or memory.valid_to,
+            whose[fact.person],
+            fact.valid_from or one.valid_from or memory.valid_from,
+            fact.valid_to or one.valid_to or memory.valid_to,
         )
-        for fact in dict.fromkeys(read.facts)
-        if not fact.person or fact.person in about
+        for one in dated
+        for fact in one.facts
+        if fact.person in whose
     )
+    first = dated[0] if len(dated) == 1 else replace(dated[0], valid_from=None, valid_to=None)
+    return first, tuple(facts)
 
 
 def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:

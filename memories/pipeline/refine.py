@@ -1,33 +1,39 @@
-"""Long memories that are read often are split into pieces, or said in fewer words.
+"""Long memories that are read often are split or said in fewer words, and memories that overlap
+become one that says all that they say (MIRA's refinement and consolidation).
 
-The original of a split stays beside its pieces. What a provider proposes is checked against
-the original before anything is written: nothing may be lost from a shorter wording, nothing
-may be added by a piece.
+A model is shown groups: a long memory alone, or a hub with the memories near to it. What it
+proposes is carried out only where it neither adds nor loses a number, date, name or negation; a
+merge is reviewed by a second model as well. The original of a split stays beside its pieces.
 """
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import combinations
+from typing import Any, cast
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from accounts.cells import atomic
-from accounts.models import EndUser
+from accounts.cells import atomic, connection
+from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from memories import model_calls
 from memories.budget import Budget
 from memories.corrections import lineage, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
-from memories.faithfulness import adds, loses
-from memories.models import Memory
-from memories.providers.factory import memory_model
-from memories.providers.openai.provider import OpenAIProvider
-from memories.search.tokens import tokenise
-from memories.types import Refinement
-from understanding.text import estimate_tokens
+from memories.faithfulness import adds, loses, numbers
+from memories.models import Edge, Memory, MemoryQuerySet, Posting
+from memories.providers.factory import embedder, memory_model, reviewing_provider
+from memories.providers.thresholds import calibration_of
+from memories.search.tokens import own, tokenise
+from memories.search.vectors import space
+from memories.types import Rewrite
+from understanding.attributes import is_single
+from understanding.text import estimate_tokens, folded
 
 # MIRA: longer than a threshold, at least 7 days old, accessed at least 5 times. It
 # names no length: 50 tokens are about 50 Chinese characters or 35 English words, twice an
@@ -35,117 +41,251 @@ from understanding.text import estimate_tokens
 LONG = 50
 OLD = timedelta(days=7)
 READ = 5
-# Memories shown to the provider in one call.
-AT_ONCE = 10
-# Words of its own that a piece or a shorter wording may have, to make a sentence of it.
+# Long memories, and changed ones that are compared with others, looked at in one round.
+LONG_AT_ONCE, COMPARED_AT_ONCE = 10, 250
+# Neighbours read of each memory, members of a group, memories shown in one call.
+NEIGHBOURS, LARGEST, SHOWN = 24, 8, 24
+# Of the words of the shorter of two, weighed by how rare they are for this user, this share must
+# stand in the other too: "likes chess" and "likes opera" are near, and share little.
+SHARED = 0.5
+# Hearsay is not joined with what is known (memories.types.ExtractedMemory).
+HEARSAY = 0.6
+# Words of its own that a new wording may have, to make a sentence of it.
 OWN_WORDS = 0.3
+
+_APART = (Edge.Kind.PART_OF, Edge.Kind.CONFLICTS, Edge.Kind.INVALIDATED_BY, Edge.Kind.SUPERSEDES)
+_TIMES = ("happens_there", "valid_from", "valid_to", "expires_at")
+
+# Only memories of one type and speaker about exactly the same people meet at all, so that the
+# distances of one round are far fewer than changed memories × memories.
+_PAIRS = """
+WITH known AS MATERIALIZED (
+    SELECT m.id, m.type, m.speaker, v.embedding, about.people
+    FROM memories_memory m
+    JOIN memories_vector v ON v.end_user_id = m.end_user_id AND v.memory_id = m.id
+        AND v.space = %(space)s
+    CROSS JOIN LATERAL (
+        SELECT COALESCE(array_agg(l.contact_id ORDER BY l.contact_id), '{}') AS people
+        FROM memories_link l WHERE l.memory_id = m.id AND NOT l.rejected) about
+    WHERE m.end_user_id = %(end_user)s AND m.status = 'active' AND m.kind = 'fact')
+SELECT id, other FROM (
+    SELECT a.id, b.id AS other, rank() OVER (
+        PARTITION BY a.id ORDER BY a.embedding <=> b.embedding, b.id) AS place
+    FROM known a JOIN known b USING (type, people, speaker)
+    WHERE a.id = ANY (%(fresh)s) AND a.id <> b.id AND a.embedding <=> b.embedding <= %(far)s
+) near WHERE place <= %(most)s
+"""
 
 
 def users_due() -> list[int]:
     """The end users with memories to look at; none without a model."""
     if memory_model() is None:
         return []
-    rows = _candidates(Memory.objects.all()).order_by().values_list("end_user", flat=True)
-    return sorted(rows.distinct())
+    return sorted({
+        pk
+        for rows in (_long(), _uncompared())
+        for pk in rows.order_by().values_list("end_user", flat=True).distinct()
+    })  # fmt: skip
 
 
 def refine_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     """Refines what is due of an end user, within the budget; returns the counts of memories
-    looked at, split, trimmed, and of proposals discarded since they lost or added something.
+    looked at, split, trimmed, merged and made of merged ones, of proposals discarded, and of model
+    calls.
 
     A memory is looked at once, whatever comes of it. Re-raises ProviderError; what was done
     before it stays done.
     """
-    done: Counter[str] = Counter(looked_at=0, split=0, trimmed=0, discarded=0, calls=0)
+    done = Counter(looked_at=0, split=0, trimmed=0, merged=0, into=0, discarded=0, calls=0)
     end_user = EndUser.objects.filter(pk=end_user_id).first()
-    provider = memory_model()
-    while end_user and provider and budget.left:
-        rows = list(_candidates(Memory.objects.of(end_user)).order_by("pk")[:AT_ONCE])
-        if not rows:
+    while end_user and memory_model() and budget.left:
+        long = list(_long().of(end_user).order_by("pk")[:LONG_AT_ONCE])
+        fresh = {m.pk for m in _uncompared().of(end_user).order_by("pk")[:COMPARED_AT_ONCE]}
+        if not long and not fresh:
             break
-        long = [memory for memory in rows if estimate_tokens(memory.content) >= LONG]
-        if long:
-            done.update(_refine(end_user, provider, long))
-            done["calls"] += 1
-        looked_at = Memory.objects.of(end_user).filter(pk__in=[memory.pk for memory in rows])
+        groups = [[memory] for memory in long if estimate_tokens(memory.content) >= LONG]
+        groups += near_groups(end_user, fresh)
+        while groups and budget.left:
+            shown = [groups.pop(0)]
+            while groups and sum(map(len, shown)) + len(groups[0]) <= SHOWN:
+                shown.append(groups.pop(0))
+            before = done["calls"]
+            _work_off(end_user, shown, done)
+            budget.spend(calls=done["calls"] - before)
+        left = {memory.pk for group in groups for memory in group}
+        now = timezone.now()
         with atomic():
             EndUser.objects.lock(end_user.pk)
-            looked_at.update(refined_at=timezone.now())
-        done["looked_at"] += len(rows)
-        budget.spend(calls=bool(long), rows=len(rows))
+            rows = Memory.objects.of(end_user)
+            seen = rows.filter(pk__in={memory.pk for memory in long} - left).update(refined_at=now)
+            seen += rows.filter(pk__in=fresh - left).update(compared_at=now)
+        budget.spend(rows=seen)
+        done["looked_at"] += seen
     return dict(done)
 
 
-def _candidates(memories: QuerySet[Memory]) -> QuerySet[Memory]:
+def _long() -> MemoryQuerySet:
     """A text has at most as many tokens as characters; the exact length is for Python."""
-    return memories.annotate(characters=Length("content")).filter(
-        kind=Memory.Kind.FACT,
-        status=Memory.Status.ACTIVE,
-        refined_at=None,
-        access_count__gte=READ,
-        created_at__lte=timezone.now() - OLD,
-        characters__gte=LONG,
+    rows = Memory.objects.active().facts().annotate(characters=Length("content"))
+    long = rows.filter(refined_at=None, access_count__gte=READ, characters__gte=LONG)
+    return cast(MemoryQuerySet, long.filter(created_at__lte=timezone.now() - OLD))
+
+
+def _uncompared() -> MemoryQuerySet:
+    """Memories that changed since they were compared and have a vector of today's space."""
+    rows = Memory.objects.active().facts().filter(compared_at=None)
+    return cast(MemoryQuerySet, rows.filter(embedding_model=space(embedder())))
+
+
+def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]]:
+    """Groups of memories that may say the same, with one of ``fresh`` in each: a hub, which has
+    most near neighbours, and those of them that are near to each other too. A memory is in one
+    group at most."""
+    pairs = near_pairs(end_user, fresh)
+    memories = Memory.objects.of(end_user).in_bulk({pk for pair in pairs for pk in pair})
+    edges = Edge.objects.of(end_user).filter(source__in=memories, target__in=memories)
+    told_apart = edges.filter(kind__in=_APART).values_list("source", "target")
+    weights = _weights(end_user, {word for m in memories.values() for word in own(m.tokens)})
+    near: dict[UUID, dict[UUID, float]] = defaultdict(dict)
+    for one, other in pairs - _taken_apart(end_user) - set(map(frozenset, told_apart)):
+        a, b = memories.get(one), memories.get(other)
+        if a is None or b is None:  # erased meanwhile
+            continue
+        if (shared := _shared(a, b, weights)) >= SHARED and not _differ(a, b):
+            near[one][other] = near[other][one] = shared
+    groups: list[list[Memory]] = []
+    grouped: set[UUID] = set()
+    for hub in sorted(near, key=lambda pk: (-len(near[pk]), pk)):
+        members = [hub]
+        others = near[hub].keys() - grouped if hub not in grouped else set()
+        for pk in sorted(others, key=lambda pk: (-near[hub][pk], pk)):
+            if len(members) < LARGEST and near[pk].keys() >= set(members):
+                members.append(pk)
+        if len(members) > 1:
+            grouped.update(members)
+            groups.append([memories[pk] for pk in members])
+    return groups
+
+
+def near_pairs(end_user: EndUser, fresh: Collection[UUID]) -> set[frozenset[UUID]]:
+    """Pairs of memories near in meaning, one of each among ``fresh``. One statement."""
+    near = calibration_of(embedder().model).near_duplicate
+    asked = {"space": space(embedder()), "end_user": end_user.pk, "fresh": list(fresh)}
+    with connection.cursor() as cursor:
+        cursor.execute(_PAIRS, {**asked, "far": 1 - near, "most": NEIGHBOURS})
+        return {frozenset(pair) for pair in cursor.fetchall()}
+
+
+def _taken_apart(end_user: EndUser) -> set[frozenset[UUID]]:
+    """Pairs whose merge somebody undid, or what these were merged into since."""
+    changes = Change.objects.of(end_user).filter(verb=lineage.MERGE).exclude(undone_at=None)
+    merged = [[UUID(pk) for pk in ids[1:]] for ids in changes.values_list("subjects", flat=True)]
+    now = lineage.follow(end_user, {pk for ids in merged for pk in ids})
+    return {
+        frozenset(pair)
+        for ids in merged
+        for pair in combinations({now.get(pk, pk) for pk in ids}, 2)
+    }
+
+
+def _weights(end_user: EndUser, words: Collection[str]) -> dict[str, float]:
+    """How much each word tells: the inverse of its frequency among the user's memories."""
+    rows = Posting.objects.of(end_user).filter(token__in=words, status=Memory.Status.ACTIVE)
+    counts = rows.order_by().values_list("token").annotate(Count("memory"))
+    total = Memory.objects.of(end_user).active().count()
+    return {word: math.log(1 + total / times) for word, times in counts}
+
+
+def _shared(one: Memory, other: Memory, weights: Mapping[str, float]) -> float:
+    """The share, by weight, of the words of the shorter memory that stand in the other too."""
+    words, others = set(own(one.tokens)), set(own(other.tokens))
+    both, *each = (
+        sum(weights.get(word, 0.0) for word in some) for some in (words & others, words, others)
     )
+    return both / min(each) if min(each) else 1.0
 
 
-def _refine(
-    end_user: EndUser, provider: OpenAIProvider, memories: Sequence[Memory]
-) -> Counter[str]:
-    shown = [memory.as_stored() for memory in memories]
-    found: Mapping[UUID, Refinement] = model_calls.ask(
+def _differ(one: Memory, other: Memory) -> bool:
+    """Whether the two differ in a number, date, time or the value of a single attribute, or only
+    one of them is over, or hearsay."""
+    pairs: list[tuple[Any, Any]] = [(numbers(one.content), numbers(other.content))]
+    pairs += [(getattr(one, name), getattr(other, name)) for name in _TIMES]
+    for a, b in pairs:
+        if isinstance(a, datetime) and b:
+            a, b = a.replace(tzinfo=None), b.replace(tzinfo=None)
+        if a and b and a != b:
+            return True
+    known = {(f["person"], f["key"]): _plain(f) for f in one.facts if is_single(f["key"])}
+    for fact in other.facts:
+        value, before = _plain(fact), known.get((fact["person"], fact["key"]), "")
+        if before not in value and value not in before:
+            return True
+    is_over = bool(one.valid_to) != bool(other.valid_to)
+    return is_over or (one.confidence < HEARSAY) != (other.confidence < HEARSAY)
+
+
+def _plain(fact: dict[str, str]) -> str:
+    return folded(str(fact["value"])).replace(" ", "")
+
+
+def _work_off(end_user: EndUser, groups: Sequence[Sequence[Memory]], done: Counter[str]) -> None:
+    """Carries out what the models propose for these groups and accept, and is faithful."""
+    provider, reviewer = memory_model(), reviewing_provider()
+    if provider is None or reviewer is None:
+        return
+    shown = [[memory.as_stored() for memory in group] for group in groups]
+    rewrites = model_calls.ask(
         end_user, provider, "refine", lambda: provider.refine(shown, end_user.reads)
     )
-    done: Counter[str] = Counter()
-    for memory in memories:
-        refinement = found.get(memory.pk, Refinement())
-        if refinement.pieces:
-            done[_split(end_user, memory, refinement)] += 1
-        elif refinement.trimmed:
-            done[_trim(end_user, memory, refinement)] += 1
-    return done
-
-
-def _split(end_user: EndUser, memory: Memory, found: Refinement) -> str:
-    """The original stays, so that a split loses nothing; but it must not add."""
-    if any(_adds(piece, memory.content) for piece in found.pieces):
-        return "discarded"
-    return _kept("split", rewrite.split, end_user, memory, found.pieces, found.reason)
-
-
-def _trim(end_user: EndUser, memory: Memory, found: Refinement) -> str:
-    """The shorter wording takes the place of the old one: it must neither add nor lose."""
-    values = [str(fact["value"]) for fact in memory.facts]
-    told = [value for value in values if value in memory.content]
-    lost = any(value not in found.trimmed for value in told)
-    if lost or loses(found.trimmed, memory.content) or _adds(found.trimmed, memory.content):
-        return "discarded"
-    return _kept("trimmed", rewrite.trim, end_user, memory, found.trimmed, found.reason)
-
-
-def _adds(text: str, source: str) -> bool:
-    """Whether ``text`` has a number, date, name or negation, or too many words, of its own."""
-    words = set(tokenise(text))
-    new = len(words - set(tokenise(source)))
-    return bool(adds(text, [source])) or new > OWN_WORDS * len(words)
-
-
-def _kept(
-    done: str,
-    verb: Callable[..., object],
-    end_user: EndUser,
-    memory: Memory,
-    wording: object,
-    reason: Reason | str,
-) -> str:
-    """``done``, or that the memory has changed meanwhile so that it can't be."""
-    try:
-        verb(
-            end_user,
-            memory.pk,
-            wording,
-            actor=lineage.MACHINE,
-            why=Reason("verbose", reason=reason).stored,
+    done["calls"] += 1
+    memories = {memory.pk: memory for group in groups for memory in group}
+    faithful = [
+        one for one in rewrites if _is_faithful(one.texts, [memories[pk] for pk in one.ids])
+    ]
+    done["discarded"] += len(rewrites) - len(faithful)
+    if merges := [one for one in faithful if len(one.ids) > 1]:
+        proposals = [(one, [memories[pk].as_stored() for pk in one.ids]) for one in merges]
+        accepted = model_calls.ask(
+            end_user, reviewer, "review", lambda: reviewer.review(proposals, end_user.reads)
         )
-    except InvalidCorrection:
-        return "discarded"
-    return done
+        done["calls"] += 1
+        refused = [one for one, is_right in zip(merges, accepted, strict=True) if not is_right]
+        done["discarded"] += len(refused)
+        faithful = [one for one in faithful if one not in refused]
+    for one in faithful:
+        try:
+            done.update(_carried_out(end_user, one))
+        except InvalidCorrection:  # the memory has changed meanwhile
+            done["discarded"] += 1
+
+
+def _is_faithful(texts: Sequence[str], memories: Sequence[Memory]) -> bool:
+    """Whether the texts add nothing to the memories, and one that takes their place loses nothing."""
+    sources = [memory.content for memory in memories]
+    if any(adds(text, sources) or _has_own_words(text, sources) for text in texts):
+        return False
+    if len(texts) > 1:  # the original stays beside its pieces
+        return True
+    values = [str(f["value"]) for m in memories for f in m.facts if str(f["value"]) in m.content]
+    return all(value in texts[0] for value in values) and not any(
+        loses(texts[0], source) for source in sources
+    )
+
+
+def _has_own_words(text: str, sources: Sequence[str]) -> bool:
+    words = set(tokenise(text))
+    return len(words - set(tokenise(" ".join(sources)))) > OWN_WORDS * len(words)
+
+
+def _carried_out(end_user: EndUser, one: Rewrite) -> dict[str, int]:
+    """Splits, trims or merges as ``one`` says; returns what was done. Raises InvalidCorrection."""
+    code = "overlapping" if len(one.ids) > 1 else "verbose"
+    why = Reason(code, reason=one.reason).stored
+    if len(one.ids) > 1:
+        rewrite.merge_memories(end_user, one.ids, one.texts[0], actor=lineage.MACHINE, why=why)
+        return {"merged": len(one.ids), "into": 1}
+    if len(one.texts) > 1:
+        rewrite.split(end_user, one.ids[0], one.texts, actor=lineage.MACHINE, why=why)
+        return {"split": 1}
+    rewrite.trim(end_user, one.ids[0], one.texts[0], actor=lineage.MACHINE, why=why)
+    return {"trimmed": 1}

@@ -27,16 +27,11 @@ from memories.erasure import name_hashes
 from memories.models import Batch, Consolidation, Link, Work
 from memories.pipeline import (
     buffer,
-    cadence,
     candidates,
     consolidate,
     context_usage,
-    correct_contacts,
-    embed,
     forget_requests,
-    known_memories,
     read_facts,
-    session_focus,
     store_memories,
     sync_contacts,
 )
@@ -55,6 +50,9 @@ log = logging.getLogger(__name__)
 
 # Tries of what raises an error of our own: another may help where two workers met.
 MAX_FAULTS = 3
+# Tries at a model server that is away or overloaded: five within a few hours, then one every six
+# hours for a week.
+MAX_AWAY, LONGEST_WAIT = 33, timedelta(hours=6)
 # Tries of what read text that was erased before it could be stored: no fault of the model, and each
 # erasure takes one.
 MAX_ERASURES = 20
@@ -91,10 +89,8 @@ def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
 def _extract(batch: Batch) -> None:
     """Reads a batch and stores what it says. Raises LostClaim and ProviderError; nothing is
     written then."""
-    provider, end_user = language_provider(), batch.end_user
-    request = buffer.request_for(batch)
-    if provider.reads_memories:
-        request = known_memories.beside(end_user, request, embedder())
+    provider, end_user, vectors = language_provider(), batch.end_user, embedder()
+    request = buffer.request_for(batch, vectors if provider.reads_memories else None)
     extraction = model_calls.ask(
         end_user,
         provider,
@@ -102,46 +98,38 @@ def _extract(batch: Batch) -> None:
         lambda: provider.extract(request),
         messages=len(request.turns),
     )
-    vectors = embedder()
     hashes = name_hashes.forgotten(end_user)
     extraction = name_hashes.without_forgotten(end_user, extraction, request.turns, hashes)
-    people = candidates.people_ids(end_user, extraction)
     extraction = unwanted.without(end_user, extraction)
-    drafts = candidates.drafts_of(end_user, extraction, request, people, vectors)
-    roles = candidates.changed_roles(end_user, extraction, people)
-    cases = candidates.conflict_cases(end_user, drafts, vectors, roles)
+    prepared = candidates.prepare(end_user, extraction, request, vectors)
+    cases = prepared.cases
     resolutions = (
         model_calls.ask(end_user, provider, "resolve", lambda: provider.resolve(cases))
         if cases
         else {}
     )
+    last_said = request.turns[-1].said_at
     with atomic():
         locked = _hold(batch)
         _check_nothing_was_erased(locked, request, hashes)
-        sync_contacts.learn_user_names(locked, extraction.user_names)
-        forget_requests.forget_asked(locked, extraction.forget)
-        forget_requests.note_unanswered(locked, request, extraction)
+        forget_requests.follow(locked, request, extraction)
         denied = denials.since(locked, request.turns)
         synced = sync_contacts.sync_contacts(
-            locked, extraction.people, _mentions(drafts), request.turns[-1].said_at, denied
-        )
-        real = {people[ref]: contact.id for ref, contact in synced.contacts.items()}
-        drafts = [candidates.settle(draft, real) for draft in drafts]
-        store_memories.retract(
             locked,
-            extraction.retracted_turn_ids,
-            request.turns[-1].said_at,
-            extraction.retracted_memory_ids,
+            extraction.people,
+            _mentions(prepared.drafts),
+            last_said,
+            denied,
+            user_names=extraction.user_names,
+        )
+        drafts = prepared.settled(synced.contacts)
+        store_memories.retract(
+            locked, extraction.retracted_turn_ids, last_said, extraction.retracted_memory_ids
         )
         stored = store_memories.store(locked, drafts, resolutions, space(vectors), batch)
-        sync_contacts.relate(
-            locked, extraction.relations, synced.contacts, drafts, stored.ids, denied
-        )
-        sync_contacts.link_drafts(locked, drafts, stored.ids, synced.contacts)
-        correct_contacts.correct_contacts(locked, extraction, synced.contacts, denied)
-        if synced.contacts and not cadence.extraction_due(locked):
+        sync_contacts.connect(locked, extraction, synced.contacts, drafts, stored.ids, denied)
+        if synced.contacts and not buffer.extraction_due(locked):
             auto_merge.follow(locked)  # once a backlog, after its last batch
-        session_focus.note(locked, drafts)
         context_usage.note(locked, request.context, request.turns, drafts, stored.ids, stored.added)
         _finish(
             batch,
@@ -150,7 +138,7 @@ def _extract(batch: Batch) -> None:
             outdated=len(stored.outdated),
             contacts=synced.created,
         )
-    embed.embed_missing(locked, vectors)
+    store_memories.embed_missing(locked, vectors)
 
 
 def _check_nothing_was_erased(
@@ -240,7 +228,7 @@ def _consolidate(works: Sequence[Consolidation]) -> list[Consolidation]:
             if links:
                 consolidate.write(work, links, patches.get(work.contact_id, ProfilePatch()))
             _finish(work, memories=len(links))
-        embed.embed_missing(locked, embedder())
+        store_memories.embed_missing(locked, embedder())
 
     if not with_outcome(ask, *works):
         return []
@@ -319,7 +307,8 @@ def _another_try(work: Work, error: Exception) -> tuple[int, timedelta]:
         case ErasedMeanwhileError():
             return MAX_ERASURES, timedelta()
         case TransientError():
-            return Work.MAX_ATTEMPTS, max(backoff, timedelta(seconds=error.retry_after or 0))
+            asked = timedelta(seconds=error.retry_after or 0)
+            return MAX_AWAY, max(min(backoff, LONGEST_WAIT), asked)
         case OutputError():  # what a model writes is a draw: the next may be in form
             return MAX_FAULTS, backoff
         case ProviderError():
@@ -342,7 +331,7 @@ def _write_failure(work: Work, **fields: object) -> None:
     # One that works is kept: others up the stack have set it up, or are in a transaction of it.
     if connection.errors_occurred and not connection.in_atomic_block and not connection.is_usable():
         connection.close()
-    _mine(work).update(**fields)
+    _held(work).update(**fields)
 
 
 def retry(work: Work) -> bool:
@@ -365,20 +354,21 @@ def cancel(work: Work) -> bool:
     )
 
 
-def _mine(work: Work) -> QuerySet:
+def _held(work: Work) -> QuerySet:
+    """The row of work, where this worker still holds it."""
     return type(work).objects.filter(pk=work.pk, state=Work.State.RUNNING, attempts=work.attempts)
 
 
 def _hold(work: Batch | Consolidation) -> EndUser:
     """The locked end user of work that is still ours. Raises LostClaim."""
     end_user = EndUser.objects.lock(work.end_user_id)
-    if end_user is None or not _mine(work).exists():
+    if end_user is None or not _held(work).exists():
         raise LostClaim
     return end_user
 
 
 def _finish(work: Work, **result: int) -> None:
-    done = _mine(work).update(
+    done = _held(work).update(
         state=Work.State.DONE,
         error="",
         result=result,

@@ -1,24 +1,32 @@
-"""Drafts become rows: what is new is inserted, what it replaces becomes outdated."""
+"""Drafts become rows: what is new is inserted, what it replaces becomes outdated, and what has no
+vector gets one."""
 
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts import reasons
 from accounts.models import EndUser
+from memories import model_calls
 from memories.corrections import edit_memories, supersede, validity
-from memories.models import Batch, Edge, Memory
+from memories.models import Batch, Edge, Memory, Message, Vector
 from memories.models.memory import fact_row
+from memories.providers.embeddings import Embedder
+from memories.search import vectors
 from memories.types import Draft, Resolution, Resolutions, StoredFact, Verdict
 
 # How certain it is that an older memory no longer holds, by what was decided: the part of the
 # new memory's own confidence that carries over to it. Chosen for Mio: two sentences that were
 # told apart in time mostly are an update, but one in ten or so speak of different matters.
 CERTAINTY = {Verdict.SUPERSEDES: validity.MACHINE}
+# People whom a message is about, at most: more are a list of names, in which no pronoun finds anybody.
+MOST_PEOPLE = 6
+EMBEDDED_AT_ONCE = 128
 # Verdicts that keep both, and the edge that joins them.
 _JOINED = {
     Verdict.COMPLEMENTS: Edge.Kind.COMPLEMENTS,
@@ -43,7 +51,8 @@ def store(
     space: str,
     batch: Batch | None = None,
 ) -> Stored:
-    """Writes the drafts as the resolutions say. The caller holds the end user's lock.
+    """Writes the drafts as the resolutions say, and with their messages whom they are about. The
+    caller holds the end user's lock.
 
     The unique constraint on active content decides what is a repetition: a row that another
     writer has stored meanwhile is taken as it is.
@@ -67,6 +76,7 @@ def store(
     for key in new:
         for resolution in resolutions.get(key, ()) if stored.ids[key] in stored.added else ():
             _relate(end_user, stored, key, resolution, drafts)
+    note_people(end_user, drafts)
     return stored
 
 
@@ -221,3 +231,48 @@ def retract(
         certainty=validity.CERTAINTY["user"],
         until=datetime.min.replace(tzinfo=UTC),  # it never was
     )
+
+
+def note_people(end_user: EndUser, drafts: Iterable[Draft]) -> None:
+    """Writes with each message whom the memories that rest on it are about (the message that says
+    it, not those that only explain it), for the pronouns of the next messages. The caller holds
+    the end user's lock."""
+    about: dict[int, dict[UUID, None]] = {}
+    for draft in drafts:
+        turns = draft.extracted.turn_ids
+        if turns and draft.people:
+            about.setdefault(max(turns), {}).update(dict.fromkeys(sorted(draft.people)))
+    rows = list(Message.objects.of(end_user).filter(pk__in=about).only("understood"))
+    for row in rows:
+        row.understood = list(about[row.pk])[:MOST_PEOPLE]
+    Message.objects.bulk_update(rows, ["understood"])
+
+
+def embed_missing(end_user: EndUser, embedder: Embedder, until: float = float("inf")) -> int:
+    """Embeds the end user's memories that have no vector in the embedder's space; returns how
+    many. Vectors that ``reembed`` has prepared are taken as they are. ``until`` is a
+    ``time.monotonic()`` after which no further chunk is begun. Call it outside any lock.
+
+    A memory whose words change meanwhile stays open for the next call.
+    """
+    space = vectors.space(embedder)
+    prepared = Vector.objects.of(end_user).filter(space=space, memory=OuterRef("pk"))
+    waiting = Memory.objects.of(end_user).exclude(embedding_model=space).order_by("id")
+    waiting = waiting.annotate(prepared=Exists(prepared))
+    done = 0
+    while time.monotonic() < until and (
+        rows := list(waiting.values_list("id", "content", "prepared")[:EMBEDDED_AT_ONCE])
+    ):
+        ready = [pk for pk, _, is_prepared in rows if is_prepared]
+        texts = [(pk, content) for pk, content, is_prepared in rows if not is_prepared]
+        vectors.take_prepared(end_user.pk, space, ready)
+        made = model_calls.embed(end_user, embedder, [content for _, content in texts])
+        embedded = [
+            vectors.Embedded(pk, content, vector)
+            for (pk, content), vector in zip(texts, made, strict=True)
+        ]
+        filled = vectors.put(end_user.pk, space, embedded, current=True)
+        done += filled
+        if not filled and not ready:
+            break
+    return done

@@ -1,4 +1,5 @@
-"""`sync_contacts()` of Mio v2: upsert the people of an extraction and link its memories."""
+"""`sync_contacts()` of Mio v2: upsert the people of an extraction, link its memories, and correct
+what the conversation says of known people: a better name, a name that was wrong, two who are one."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,13 +7,13 @@ from datetime import datetime
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import relations, store
+from accounts.reasons import Reason
+from contacts import edit, merge, relations, store, suggestions
 from contacts.models import Contact
-from memories.corrections import denials
+from memories.corrections import denials, merge_contacts
 from memories.corrections.denials import Denials
-from memories.models import Link
-from memories.pipeline import linker
-from memories.types import Draft, ExtractedPerson, ExtractedRelation
+from memories.models import Link, Memory
+from memories.types import Draft, ExtractedPerson, ExtractedRelation, Extraction, SamePerson
 from understanding import names
 from understanding.roles import kinship
 
@@ -26,6 +27,7 @@ class Synced:
 
 
 MAX_USER_NAMES = 5
+ACTOR = "extractor"
 
 
 def learn_user_names(end_user: EndUser, found: Iterable[str]) -> None:
@@ -45,13 +47,16 @@ def sync_contacts(
     mentions: Mapping[str, Sequence[datetime]],
     said_at: datetime,
     denied: Denials = denials.NONE,
+    user_names: Iterable[str] = (),
 ) -> Synced:
-    """Finds or makes a contact for each person and adds what was learnt of them.
+    """Finds or makes a contact for each person and adds what was learnt of them, and the names by
+    which the user introduced themself.
 
     ``mentions`` are the times at which each ref was spoken of; ``said_at`` is the time for
     one that no memory names. A name that several contacts bear is nobody's without a contact id. The caller
     holds the end user's lock.
     """
+    learn_user_names(end_user, user_names)
     contacts: dict[str, Contact] = {}
     created = 0
     for person in sorted(people, key=ExtractedPerson.order):
@@ -75,7 +80,8 @@ def sync_contacts(
 def _contact_for(
     end_user: EndUser, person: ExtractedPerson, said_at: datetime, others: Collection[UUID]
 ) -> tuple[Contact | None, bool]:
-    """``others`` are the contacts of people from whom the extraction keeps this one apart."""
+    """The contact of a person, made where there is none, and whether it is new; None where it can't
+    be told whose name it is. ``others`` are contacts whom the extraction keeps apart from them."""
     if person.contact_id is not None:
         known = store.survivor(end_user, person.contact_id)
         if known is not None:
@@ -126,6 +132,21 @@ def _learn(contact: Contact, person: ExtractedPerson, denied: Denials) -> list[s
     return fields
 
 
+def connect(
+    end_user: EndUser,
+    extraction: Extraction,
+    contacts: Mapping[str, Contact],
+    drafts: Sequence[Draft],
+    memory_ids: Mapping[str, UUID],
+    denied: Denials = denials.NONE,
+) -> None:
+    """Records the relations between people, links the stored memories (by the drafts' keys) to
+    them, and corrects what the user said of known people. The caller holds the end user's lock."""
+    relate(end_user, extraction.relations, contacts, drafts, memory_ids, denied)
+    link_drafts(end_user, drafts, memory_ids, contacts)
+    correct_contacts(end_user, extraction, contacts, denied)
+
+
 def relate(
     end_user: EndUser,
     found: Iterable[ExtractedRelation],
@@ -170,7 +191,101 @@ def link_drafts(
         for ref in draft.extracted.people
         if ref in contacts
     ]
-    made = linker.link(end_user, wanted, Link.MadeBy.EXTRACTOR)
+    made = link(end_user, wanted, Link.MadeBy.EXTRACTOR)
     for contact in {contact.id: contact for _, contact, _ in wanted}.values():
         store.save(contact, [])
     return made
+
+
+def link(
+    end_user: EndUser,
+    memory_contacts: Iterable[tuple[Memory | UUID, Contact | UUID, float]],
+    made_by: str,
+) -> int:
+    """Links memories to contacts with a confidence in 0..1; returns how many links are new.
+
+    A link that exists stays as it is, so one that an operator rejected is never made again. A
+    memory that is gone by now, or was merged into another, is about nobody. Call it inside a
+    transaction that holds the end user's lock.
+    """
+    links = [
+        Link(
+            end_user=end_user,
+            memory_id=getattr(memory, "id", memory),
+            contact_id=getattr(contact, "id", contact),
+            confidence=confidence,
+            made_by=made_by,
+        )
+        for memory, contact, confidence in memory_contacts
+    ]
+    ids = {link.memory_id for link in links}
+    held = set(
+        Link.objects.of(end_user).filter(memory__in=ids).values_list("memory_id", "contact_id")
+    )
+    memories = Memory.objects.of(end_user).filter(merged_into=None)
+    there = set(memories.filter(pk__in=ids).values_list("pk", flat=True))
+    fresh = {
+        (link.memory_id, link.contact_id): link
+        for link in links
+        if link.memory_id in there and (link.memory_id, link.contact_id) not in held
+    }
+    Link.objects.bulk_create(fresh.values(), ignore_conflicts=True)
+    return len(fresh)
+
+
+def note_unlinked(end_user_id: int) -> None:
+    """Notes of a user whether some memory of people is linked to nobody: who looks for such memories
+    of all users then looks at few of them."""
+    has = Memory.objects.of(end_user_id).unlinked().exists()
+    EndUser.objects.filter(pk=end_user_id, has_unlinked=not has).update(has_unlinked=has)
+
+
+def correct_contacts(
+    end_user: EndUser, extraction: Extraction, contacts: Mapping[str, Contact], denied: Denials
+) -> None:
+    """Renames and unites known people as the user said, each as a change of its own, which can be
+    undone. ``contacts`` are those of the extraction's refs. The caller holds the end user's lock."""
+    for person in extraction.people:
+        if person.ref in contacts and (person.better_name or person.wrong_aliases):
+            _rename(end_user, person, contacts[person.ref], denied)
+    for same in extraction.same:
+        if same.one in contacts and same.other in contacts:
+            _unite(end_user, same, contacts[same.one], contacts[same.other])
+
+
+def _rename(end_user: EndUser, person: ExtractedPerson, contact: Contact, denied: Denials) -> None:
+    """Gives the contact its better name, with the old one as an alias, and takes away aliases that
+    were wrong."""
+    wrong = {names.name_key(alias) for alias in person.wrong_aliases}
+    [better] = denied.aliases(contact.pk, [person.better_name]) or [""]
+    name = better or contact.name
+    aliases = [contact.name, *contact.aliases] if better else contact.aliases
+    gone = wrong - {names.name_key(name)}
+    kept = [alias for alias in aliases if names.name_key(alias) not in gone]
+    if name == contact.name and kept == contact.aliases:
+        return
+    why = Reason("called_better", name=name) if better else Reason("not_called_so")
+    try:
+        edit.edit_contact(
+            end_user,
+            contact.pk,
+            {"name": name, "aliases": kept},
+            actor=ACTOR,
+            why=why.stored,
+        )
+    except edit.NameTaken:
+        return  # somebody else's: whose it is then is for a person to say
+
+
+def _unite(end_user: EndUser, same: SamePerson, one: Contact, other: Contact) -> None:
+    """Merges the two where the user said so in words; else they are suggested."""
+    pair = (one.pk, other.pk)
+    if not same.quote:
+        suggestions.suggest_one(end_user, pair)
+        return
+    survivor, loser = suggestions.survivor_first(end_user, pair)
+    why = Reason("said_same", quote=same.quote).stored
+    try:
+        merge_contacts.merge(end_user, loser, survivor, actor=ACTOR, why=why)
+    except merge.InvalidMerge:
+        return  # one already, or parted by a person

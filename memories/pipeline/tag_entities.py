@@ -49,8 +49,9 @@ def tag(end_user: EndUser, memories: Sequence[Memory]) -> int:
         ignore_conflicts=True,
     )
     names = {pk: {held[one.key].name for one in found} for pk, found in named.items()}
-    _drop_edges(end_user, names)
-    return len(wanted - set(there)) + _join(end_user, memories, {e.pk: e for e in held.values()})
+    joined = _standing_edges(end_user, names)
+    entities_by_id = {entity.pk: entity for entity in held.values()}
+    return len(wanted - set(there)) + _join(end_user, memories, entities_by_id, joined)
 
 
 def _named(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, list[Named]]:
@@ -88,22 +89,31 @@ def _entities(end_user: EndUser, named: Collection[Named]) -> dict[str, Entity]:
     return held
 
 
-def _drop_edges(end_user: EndUser, names: Mapping[UUID, Collection[str]]) -> None:
-    """Takes away the edges by an entity that a memory no longer speaks of."""
-    ids = list(names)
+def _standing_edges(
+    end_user: EndUser, names: Mapping[UUID, Collection[str]]
+) -> set[tuple[str, frozenset[UUID]]]:
+    """Which of these memories (with the names of their entities) an entity joins to which others,
+    either way. Takes away the edges by an entity that one of them no longer speaks of."""
     edges = Edge.objects.of(end_user).filter(kind__startswith=Edge.SHARES_ENTITY)
-    gone = [
+    ends = Q(source__in=list(names)) | Q(target__in=list(names))
+    rows = list(edges.filter(ends).values_list("pk", "kind", "source", "target"))
+    gone = {
         pk
-        for pk, kind, *ends in edges.filter(Q(source__in=ids) | Q(target__in=ids)).values_list(
-            "pk", "kind", "source", "target"
-        )
-        if any(end in names and kind[len(Edge.SHARES_ENTITY) :] not in names[end] for end in ends)
-    ]
+        for pk, kind, *pair in rows
+        if any(end in names and kind[len(Edge.SHARES_ENTITY) :] not in names[end] for end in pair)
+    }
     Edge.objects.filter(pk__in=gone).delete()
+    return {(kind, frozenset(pair)) for pk, kind, *pair in rows if pk not in gone}
 
 
-def _join(end_user: EndUser, memories: Sequence[Memory], held: Mapping[int, Entity]) -> int:
-    """Joins each memory to the latest others of its entities; returns how many edges were new."""
+def _join(
+    end_user: EndUser,
+    memories: Sequence[Memory],
+    held: Mapping[int, Entity],
+    joined: set[tuple[str, frozenset[UUID]]],
+) -> int:
+    """Joins each memory to the latest others of its entities, but those that are ``joined`` already;
+    returns how many edges were new."""
     ids = [memory.pk for memory in memories]
     links = EntityLink.objects.of(end_user).filter(
         memory__status=Memory.Status.ACTIVE, memory__kind=Memory.Kind.FACT
@@ -112,12 +122,13 @@ def _join(end_user: EndUser, memories: Sequence[Memory], held: Mapping[int, Enti
         links.filter(entity__in=list(held)).values_list("entity").annotate(Count("pk")).order_by()
     )
     total = Memory.objects.of(end_user).active().facts().count()
-    few = [pk for pk in held if 1 < counts.get(pk, 0) <= _most(total)]
+    most = min(MOST, max(HANDFUL, MOST_SHARE * total))
+    few = [pk for pk in held if 1 < counts.get(pk, 0) <= most]
     latest: dict[int, list[UUID]] = defaultdict(list)
     ordered = links.filter(entity__in=few).order_by("-memory__said_at", "memory")
     for entity, memory in ordered.values_list("entity", "memory"):
         latest[entity].append(memory)
-    joined, refused = _joined(end_user, ids), graph.refused(end_user)
+    refused = graph.refused(end_user)
     edges = []
     for entity, speaking in latest.items():
         kind = f"{Edge.SHARES_ENTITY}{held[entity].name}"
@@ -141,17 +152,3 @@ def _join(end_user: EndUser, memories: Sequence[Memory], held: Mapping[int, Enti
                 )
     Edge.objects.bulk_create(edges, ignore_conflicts=True)
     return len(edges)
-
-
-def _most(total: int) -> float:
-    return min(MOST, max(HANDFUL, MOST_SHARE * total))
-
-
-def _joined(end_user: EndUser, ids: Collection[UUID]) -> set[tuple[str, frozenset[UUID]]]:
-    """Which of these memories an entity joins to which others already, either way."""
-    edges = Edge.objects.of(end_user).filter(kind__startswith=Edge.SHARES_ENTITY)
-    rows = edges.filter(Q(source__in=list(ids)) | Q(target__in=list(ids)))
-    return {
-        (kind, frozenset((source, target)))
-        for kind, source, target in rows.values_list("kind", "source", "target")
-    }

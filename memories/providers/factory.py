@@ -88,12 +88,10 @@ _model_server = cache(ModelServer)
 _openai_provider = cache(OpenAIProvider)
 
 
-_offline_provider = cache(OfflineProvider)
-
-
+@cache
 def offline_provider() -> LanguageProvider:
     """The one that reads without a model, whatever the settings name."""
-    return _offline_provider()
+    return OfflineProvider()
 
 
 def embedder() -> Embedder:

@@ -129,20 +129,17 @@ def verdict(graded: Sequence[Graded]) -> tuple[Grade, str]:
         return "unreachable", f"There was no usable answer at all. {failed[0].error}"
     reached = score(graded)
     slowest = max(one.seconds for one in graded)
-    slow = (
-        f" It is slow: {slowest:.0f} s for a short text. Set MIO_EXTRACT_EVERY lower."
-        if slowest > SLOW_S
-        else ""
-    )
-    unusable = f" {len(failed)} of {len(graded)} answers were of no use." if failed else ""
+    notes = f" {len(failed)} of {len(graded)} answers were of no use." if failed else ""
+    if slowest > SLOW_S:
+        notes += f" It is slow: {slowest:.0f} s for a short text. Set MIO_EXTRACT_EVERY lower."
     if reached >= GOOD and not failed:
-        return "good", f"Good enough: it finds who is meant and keeps what was said.{slow}"
+        return "good", f"Good enough: it finds who is meant and keeps what was said.{notes}"
     if reached >= USABLE:
         return "usable", (
-            "Usable, with mistakes that people will have to put right in the dashboard."
-            f"{unusable}{slow} A larger model, or the offline reader, may be better."
+            f"Usable, with mistakes that people will have to correct in the dashboard.{notes} "
+            "A larger model, or the offline reader, may be better."
         )
     return "poor", (
-        f"Not good enough: what it keeps would be wrong too often.{unusable}{slow} "
+        f"Not good enough: what it keeps would be wrong too often.{notes} "
         "Take a larger model, or MIO_LLM=offline."
     )

@@ -18,7 +18,6 @@ from contacts.models import Relation
 from dashboard.models import Operator
 from memories.models import Batch, Consolidation, Edge, ModelCall, Retrieval
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory, make_message
-from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
 
@@ -133,12 +132,6 @@ def act(client: Client, model: str, action: str, pk: Any) -> None:
 def test_a_key_is_revoked(admin_client: Client, someone: EndUser) -> None:
     act(admin_client, "accounts_apikey", "revoke", ApiKey.objects.get().pk)
     assert ApiKey.objects.get().revoked_at is not None
-
-
-def test_work_in_quarantine_is_tried_again(admin_client: Client, someone: EndUser) -> None:
-    act(admin_client, "memories_batch", "try_again", Batch.objects.get().pk)
-    assert Batch.objects.get().state == "pending"
-    assert queued() == ["memories.tasks.extract"]
 
 
 def test_only_superusers_of_all_apps_enter(client: Client, someone: EndUser) -> None:

@@ -30,7 +30,7 @@ from memories.models import (
     Retrieval,
     SlowModel,
 )
-from memories.pipeline import linker
+from memories.pipeline import sync_contacts
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
 
@@ -62,7 +62,7 @@ def test_everything_that_waits_is_counted_and_listed(zoe: EndUser) -> None:
     other = make_memory(zoe, "I sail.", subtype="self")
     Edge.objects.create(end_user=zoe, source=left, target=other, kind="conflicts")
     Memory.objects.update(created_at=timezone.now() - timedelta(hours=1))
-    linker.note_unlinked(zoe.pk)
+    sync_contacts.note_unlinked(zoe.pk)
     context = home(signed_in("viewer"))
     assert context["counts"] == {
         "merges": 0, "links": 1, "conflicts": 0, "contradictions": 1, "nobody": 1, "quarantined": 1, "forgetting": 1
@@ -88,7 +88,7 @@ def test_what_was_told_of_a_person_and_got_none_is_decided(
     make_memory(zoe, "I sing.", subtype="self", content_hash="own")
     Memory.objects.update(created_at=timezone.now() - timedelta(hours=1))
     make_memory(zoe, "A friend has just come.", subtype="friend", content_hash="new")
-    linker.note_unlinked(zoe.pk)
+    sync_contacts.note_unlinked(zoe.pk)
     schedules.install()
     call_command("doctor", "--json")
     assert "1 memory mentions a friend" in capsys.readouterr().out

@@ -404,7 +404,7 @@ def test_the_queue_of_conflicts_is_one_index() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'contact_in_conflict'")
         (held,) = cursor.fetchone()
-        condition = IN_CONFLICT.replace("contacts_contact.", "")
+        condition = IN_CONFLICT.sql.replace("contacts_contact.", "")
         cursor.execute(f"CREATE INDEX fresh ON contacts_contact (id) WHERE {condition}")
         cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'fresh'")
         (fresh,) = cursor.fetchone()

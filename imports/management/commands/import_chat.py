@@ -21,7 +21,7 @@ from imports.formats import TITLES
 from imports.models import Import
 from imports.people_plan import plan
 from imports.types import DayOrderUnknown, Dump, NotReadable, Options
-from memories.pipeline import cadence
+from memories.pipeline import buffer
 
 ACTOR = "operator:import"
 
@@ -172,7 +172,7 @@ def _asks_model() -> bool:
 def _figures(chat: overview.Overview, me: str) -> dict[str, Any]:
     """What a file holds; ``left_out`` are the messages of those who become nobody when ``me`` is
     the user."""
-    batch = cadence.longest_batch()
+    batch = buffer.longest_batch()
     return {
         "format": chat.format,
         "messages": chat.messages,

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import openai
-from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+from openai.types.chat import ChatCompletionChunk
 from pydantic import BaseModel, BeforeValidator
 
 from accounts.reasons import Reason
@@ -75,17 +75,8 @@ class ChatModel:
     def _send(
         self, client: openai.OpenAI, messages: Sequence[ChatMessage]
     ) -> openai.Stream[ChatCompletionChunk]:
-        sent: list[ChatCompletionMessageParam] = [_as_param(message) for message in messages]
+        sent: Any = [{"role": one.role, "content": encodable(one.content)} for one in messages]
         return client.chat.completions.create(model=self.model, messages=sent, stream=True)
-
-
-def _as_param(message: ChatMessage) -> ChatCompletionMessageParam:
-    content = encodable(message.content)
-    if message.role == "system":
-        return {"role": "system", "content": content}
-    if message.role == "assistant":
-        return {"role": "assistant", "content": content}
-    return {"role": "user", "content": content}
 
 
 def _next(pieces: openai.Stream[ChatCompletionChunk], _client: openai.OpenAI) -> _Chunk | None:

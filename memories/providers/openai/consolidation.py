@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from itertools import count
 from types import MappingProxyType
 from typing import Any
@@ -43,12 +43,14 @@ from understanding.text import clean, folded, letters
 MAX_REASON = 300
 UNSURE = 0.6  # below it is hearsay and doubt, as the prompt for extraction has it
 MAX_PERSONALITY = 600
-_AT = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_AT = re.compile(r"\d{4}(-\d\d){0,2}")
 
 
 class ConflictPrompt:
     """Cases with their short ids: what is sent, and how the answer is read. Those of memories and
     people stay the same in all calls about ``cases``."""
+
+    name, answer = "resolve", ResolutionsOut
 
     def __init__(self, cases: Sequence[ConflictCase], *, of: Sequence[ConflictCase] = ()) -> None:
         self._cases = {f"c{number}": case for number, case in enumerate(cases, 1)}
@@ -147,6 +149,8 @@ class ConflictPrompt:
 
 class ProfilesPrompt:
     """What is new of several people of one user. A memory about two of them has one id."""
+
+    name, answer = "consolidate", ProfilesOut
 
     def __init__(self, requests: Sequence[ProfileRequest]) -> None:
         self._language = requests[0].language
@@ -340,12 +344,5 @@ def _dates(since: datetime | None, until: datetime | None) -> dict[str, str]:
 
 
 def _is_date(text: str) -> bool:
-    match = _AT.fullmatch(text)
-    if match is None:
-        return False
-    year, month, day = (int(part or 1) for part in match.groups())
-    try:
-        date(year, month, day)
-    except ValueError:
-        return False
-    return True
+    """Whether a text is a year, a month or a day."""
+    return bool(_AT.fullmatch(text)) and partial_dates.read(text, None) is not None

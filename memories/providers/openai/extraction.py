@@ -13,11 +13,11 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from memories.providers.errors import OutputError
-from memories.providers.openai.forgetting import ForgetReader
 from memories.providers.openai.schemas import (
     DateOut,
     ExtractionOut,
     FactOut,
+    ForgetOut,
     MemoryOut,
     PersonOut,
     SameOut,
@@ -30,6 +30,7 @@ from memories.types import (
     Extraction,
     ExtractionRequest,
     Fact,
+    ForgetRequest,
     SamePerson,
     StoredMemory,
     Turn,
@@ -37,9 +38,10 @@ from memories.types import (
 from understanding.attributes import attribute_key, is_yearly
 from understanding.dates import important_dates, partial_dates
 from understanding.names import name_key
+from understanding.requests.forget_reading import can_ask, takes_back
 from understanding.same_person import namesakes
 from understanding.same_person.similarity_zh import are_homophones
-from understanding.statements.own_words import LONGEST, without_injected
+from understanding.statements.own_words import LONGEST, own_words, unquoted, without_injected
 from understanding.statements.secrets import masked
 from understanding.text import clean, encodable, folded, middle_cut
 from understanding.types import Person
@@ -51,6 +53,9 @@ MAX_QUOTE = 300
 MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in the chat
 LONGEST_MEMORY = 200  # graphemes of a known memory that are shown
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MAX_WORDS, MAX_WORD, MAX_KEYS = 8, 40, 5  # of what is to be forgotten; graphemes of a word
+# Fewer letters are in too many memories to say which is meant.
+_DISTINCT = re.compile(r"[\u3400-\u9fff]{2}|[^\W\d_]{3}|\d{2}")
 USER = "user"
 TELLING = frozenset({USER, CONTACT})
 SPOKEN = TELLING | {"assistant"}
@@ -58,6 +63,8 @@ SPOKEN = TELLING | {"assistant"}
 
 class ExtractionPrompt:
     """One request with its short ids: what is sent, and how the answer is read."""
+
+    name, answer = "extract", ExtractionOut
 
     def __init__(self, request: ExtractionRequest) -> None:
         self._request = request
@@ -151,14 +158,22 @@ class ExtractionPrompt:
         for short, known in self._known.items():
             refs.setdefault(short, short)
             people.setdefault(short, _known_person(short, known))
-        chats = self._request.chats
-        asking = {turn.id for turn in self._request.turns if turn.session_id not in chats}
-        forgetting = ForgetReader(self._turns, asking, self._heard, refs, people, self._memories)
-        forget = forgetting.read(out.forget)
+        asked = [
+            (request, item)
+            for item in out.forget
+            if (request := self._forget(item, refs, people)) is not None
+        ]
+        # Of each person of whom all is to be forgotten, the number of the turn that asks.
+        whole = {
+            ref: item.asked_in
+            for _request, item in asked
+            if item.everything and (ref := refs[item.person])
+        }
+        dropped = [set(request.turn_ids) for request, _item in asked if request.turn_ids]
         memories = [
             found
             for item in out.memories
-            if (found := self._memory(item, refs)) and not forgetting.means(found)
+            if (found := self._memory(item, refs)) and not self._is_forgotten(found, dropped, whole)
         ]
         relations = tuple(
             ExtractedRelation(subject, kind, obj, self._turn_ids(item.turns))
@@ -166,10 +181,10 @@ class ExtractionPrompt:
             if (subject := refs.get(item.subject))
             and (obj := refs.get(item.object))
             and subject != obj
-            and not forgetting.everything & {subject, obj}
+            and not whole.keys() & {subject, obj}
             and (kind := clean(item.kind, MAX_NAME))
         )
-        used = {person.id for person in out.people} - forgetting.everything
+        used = {person.id for person in out.people} - whole.keys()
         used.update(ref for item in out.same_people for ref in item.people)
         used.update(ref for memory in memories for ref in memory.people)
         used.update(fact.person for memory in memories for fact in memory.facts)
@@ -179,15 +194,61 @@ class ExtractionPrompt:
             memories=tuple(memories),
             relations=relations,
             retracted_turn_ids=self._turn_ids(out.retracted),
-            forget=forget,
+            forget=tuple(request for request, _item in asked),
             user_names=own_names,
-            retracted_memory_ids=tuple(
-                self._memories[short].id
-                for short in dict.fromkeys(out.retracted_memories)
-                if short in self._memories
-            ),
+            retracted_memory_ids=self._memory_ids(out.retracted_memories),
             same=tuple(one for item in out.same_people if (one := self._same(item))),
         )
+
+    def _forget(
+        self, out: ForgetOut, refs: Mapping[str, str], people: Mapping[str, ExtractedPerson]
+    ) -> ForgetRequest | None:
+        """A request to forget, taken only where the user's own words in a new turn ask and it means
+        something certain: it hides memories at once, and later erases them."""
+        asked = self._turns.get(out.asked_in)
+        # In a chat with people, what is asked is asked of them.
+        if asked is None or asked.id not in self._new_turn_ids or not _asks(asked, out.quote):
+            return None
+        if asked.session_id in self._request.chats or (ref := refs.get(out.person)) is None:
+            return None  # somebody who was never shown is not to be taken as the user
+        person = people.get(ref)
+        whole = person is not None and out.everything
+        turn_ids = self._turn_ids(out.turns)
+        memory_ids = self._memory_ids(out.memories)
+        words: tuple[str, ...] = ()
+        keys: tuple[str, ...] = ()
+        if not memory_ids and not whole:  # else these are named exactly
+            words = self._distinctive(out.words)
+            keys = tuple(dict.fromkeys(key for text in out.keys if (key := attribute_key(text))))
+        if not (whole or words or keys or turn_ids or memory_ids):
+            return None
+        contact_id = person.contact_id if person and (whole or words or keys) else None
+        if person and person.contact_id is None and (words or keys or whole or not memory_ids):
+            # Met in this batch: what was kept of them earlier is found by their names.
+            words, keys = (person.name, *person.aliases, *words), ()
+        return ForgetRequest(
+            contact_id, words, keys[:MAX_KEYS], turn_ids, asked.id, memory_ids=memory_ids
+        )
+
+    def _is_forgotten(
+        self, memory: ExtractedMemory, dropped: Iterable[set[int]], whole: Mapping[str, int]
+    ) -> bool:
+        """Whether a memory of the answer rests on turns that are ``dropped``, or was told of somebody
+        before the turn that asks to forget all of them."""
+        if any(set(memory.turn_ids) <= turns for turns in dropped):
+            return True
+        last = max(number for number, turn in self._turns.items() if turn.id in memory.turn_ids)
+        return any(last <= whole.get(ref, 0) for ref in memory.people)
+
+    def _distinctive(self, words: Iterable[str]) -> tuple[str, ...]:
+        """Distinctive words that somebody used in the conversation."""
+        by_key = {folded(text): text for word in words if (text := clean(word, MAX_WORD))}
+        said = [t for key, t in by_key.items() if key in self._heard and _DISTINCT.search(key)]
+        return tuple(said[:MAX_WORDS])
+
+    def _memory_ids(self, short_ids: Iterable[str]) -> tuple[UUID, ...]:
+        known = (self._memories.get(short) for short in dict.fromkeys(short_ids))
+        return tuple(memory.id for memory in known if memory)
 
     def _same(self, out: SameOut) -> SamePerson | None:
         """Two known people who are one; the quote only where the user says it of both names."""
@@ -336,7 +397,7 @@ class ExtractionPrompt:
         )
 
     def _quote(self, quote: str, turns: Iterable[Turn]) -> str:
-        words = quote.strip().strip("\"'“”‘’「」…").strip()
+        words = _unquoted(quote)
         for turn in turns:
             if (
                 words
@@ -444,4 +505,19 @@ def _is_new(person: ExtractedPerson) -> bool:
 
 
 def _contact_id(person: Person) -> UUID:
-    return person.id if isinstance(person.id, UUID) else UUID(str(person.id))
+    return UUID(str(person.id))
+
+
+def _unquoted(quote: str) -> str:
+    """The words of a quote, without marks around them."""
+    return quote.strip().strip("\"'“”‘’「」…").strip()
+
+
+def _asks(turn: Turn, quote: str) -> bool:
+    """Whether the user's turn holds ``quote`` and its own words there can ask."""
+    words = _unquoted(quote)
+    if turn.role != "user" or not words:
+        return False
+    start = own_words(turn.content).find(words)
+    said = unquoted(turn.content)
+    return start >= 0 and can_ask(said[start : start + len(words)]) and not takes_back(said[start:])

@@ -1,153 +1,157 @@
-"""The language provider that asks a server of the OpenAI protocol."""
+"""The language provider that asks a server of the OpenAI protocol: each question as JSON, each
+answer in a form of its own, asked for in the strictest way that the server takes, and repaired
+once."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import Protocol, TypeVar
+from functools import cache, partial
+from pathlib import Path
+from string import Template
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
-from memories.providers.errors import CutOffError
+import openai
+from openai.types.chat import ChatCompletionMessageParam
+from pydantic import ValidationError
+
+from accounts.reasons import Reason
+from memories.providers.errors import CutOffError, OutputError, PermanentError
+from memories.providers.openai import completions, json_answers
 from memories.providers.openai.consolidation import ConflictPrompt, ProfilesPrompt
 from memories.providers.openai.extraction import ExtractionPrompt
-from memories.providers.openai.memory_relations import RelationPrompt
-from memories.providers.openai.pair_judging import PairPrompt
-from memories.providers.openai.rewriting import OverlapPrompt, RefinementPrompt, ReviewPrompt
-from memories.providers.openai.schemas import (
-    ExtractionOut,
-    FoundRelationsOut,
-    OverlapsOut,
-    PairsOut,
-    ProfilesOut,
-    RefinementsOut,
-    ResolutionsOut,
-    ReviewsOut,
-    WhoOut,
-    Wire,
+from memories.providers.openai.questions import (
+    PairPrompt,
+    RefinePrompt,
+    RelationPrompt,
+    ReviewPrompt,
+    WhoPrompt,
 )
-from memories.providers.openai.second_opinion import WhoPrompt
-from memories.providers.openai.structured_output import AnswerModel, instructions
-from memories.providers.openai.transport import ModelServer
+from memories.providers.openai.schemas import Wire, json_schema_of
+from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
 from memories.types import (
     NO_USAGE,
     ConflictCase,
     Extraction,
     ExtractionRequest,
     FoundRelation,
-    Judgement,
     MeantPeople,
-    Overlap,
-    PairCase,
     ProfilePatch,
     ProfileRequest,
-    Refinement,
     RelationCase,
     Reply,
     Resolutions,
-    Review,
+    Rewrite,
+    Sameness,
     StoredMemory,
     Usage,
     WhoRequest,
 )
+from understanding.attributes import ATTRIBUTES
+from understanding.same_person.records import Record
+from understanding.text import encodable, estimate_tokens
 
 # What one call holds: a long list makes a model skip some of it.
 CASES_PER_CALL = 20
 READ_PER_CALL = 40  # new memories of several people, which become part of their profiles
 RELATIONS_PER_CALL = 10  # cases, each a memory with several others
-MEMORIES_PER_CALL = 10  # verbose ones, to be rewritten
-CLUSTER_PER_CALL = 40
-PROPOSALS_PER_CALL = 10
+
+PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
+# How an answer's form can be asked for, the strictest first.
+FORMATS = ("json_schema", "json_object", "text")
+MAX_REPORTED_ERRORS = 8
+MAX_REPAIRED = 20_000  # code points of an unusable answer that are shown back
 
 K = TypeVar("K")
 T = TypeVar("T")
 R = TypeVar("R")
-W = TypeVar("W", bound=Wire)
-W_in = TypeVar("W_in", bound=Wire, contravariant=True)
 R_out = TypeVar("R_out", covariant=True)
+Messages = list[ChatCompletionMessageParam]
 
 
-class Prompt(Protocol[W_in, R_out]):
-    """What is asked about, with short ids for everything in it, and how an answer is read."""
+class Prompt(Protocol[R_out]):
+    """What is asked about, with short ids for everything in it, and how an answer is read.
+    ``name`` is that of its instructions, ``answer`` the form of what comes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def answer(self) -> type[Wire]: ...
 
     def as_json(self) -> str: ...
 
-    def read(self, out: W_in) -> R_out: ...
+    def read(self, out: Any, /) -> R_out: ...
 
 
 class OpenAIProvider:
-    """A LanguageProvider by one model of one server."""
+    """A LanguageProvider by one model of one server. What the server turns out not to support
+    (structured output, a temperature) is asked for once and then left out for the life of the
+    instance."""
 
     name = "openai"
     reads_memories = True
 
     def __init__(self, server: ModelServer, model: str) -> None:
         self.model = model
-        self._answers = AnswerModel(server, model)
+        self._server = server
+        self._format = 0
+        self._takes_temperature = True
 
     def probe(self) -> None:
-        """Asks for nothing in particular. Raises ProviderError where the model can't be asked."""
-        self._answers.probe()
+        """Asks once for nothing in particular. Raises ProviderError where the model can't be
+        asked."""
+        hello: Messages = [{"role": "user", "content": "hello"}]
+        self._server.call(partial(self._send, messages=hello, optional={}), attempts=1)
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
         """The memories and people in a batch of turns; no call when the user said nothing."""
         prompt = ExtractionPrompt(request)
-        if not prompt.has_news:
-            return Reply(Extraction(), NO_USAGE)
-        return self._ask("extract", prompt, ExtractionOut)
+        return self._ask(prompt) if prompt.has_news else Reply(Extraction(), NO_USAGE)
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
         """A resolution by key for each case that has memories to compare with."""
         compared = [case for case in cases if case.existing]
         parts = _chunks(compared, CASES_PER_CALL)
-        prompt = partial(ConflictPrompt, of=compared)
-        return _united(*self._ask_each("resolve", prompt, parts, ResolutionsOut))
+        return _united(*self._ask_each(partial(ConflictPrompt, of=compared), parts))
 
     def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
         """What the new memories of each contact change; no call when there are none."""
         parts = _few_memories([request for request in requests if request.memories])
-        return _united(*self._ask_each("consolidate", ProfilesPrompt, parts, ProfilesOut))
+        return _united(*self._ask_each(ProfilesPrompt, parts))
 
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations that the model sees between each case's memory and the others."""
-        parts = _chunks([case for case in cases if case.others], RELATIONS_PER_CALL)
-        return _chained(*self._ask_each("classify", RelationPrompt, parts, FoundRelationsOut))
+        parts = _chunks([case for case in cases if case[1]], RELATIONS_PER_CALL)
+        return _chained(*self._ask_each(RelationPrompt, parts))
 
     def refine(
-        self, memories: Sequence[StoredMemory], language: str
-    ) -> Reply[Mapping[UUID, Refinement]]:
-        """How each verbose memory is split or trimmed; a missing id means as it is."""
-        prompt = partial(RefinementPrompt, language=language)
-        parts = _chunks(memories, MEMORIES_PER_CALL)
-        return _united(*self._ask_each("refine", prompt, parts, RefinementsOut))
-
-    def propose(self, cluster: Sequence[StoredMemory], language: str) -> Reply[Sequence[Overlap]]:
-        """Which memories of a cluster say the same; no call for fewer than two."""
-        prompt = partial(OverlapPrompt, language=language)
-        parts = [part for part in _chunks(cluster, CLUSTER_PER_CALL) if len(part) > 1]
-        return _chained(*self._ask_each("propose", prompt, parts, OverlapsOut))
+        self, groups: Sequence[Sequence[StoredMemory]], language: str
+    ) -> Reply[Sequence[Rewrite]]:
+        """How each long memory, a group of one, is better said, and what of other groups can be
+        said in one memory."""
+        prompt = partial(RefinePrompt, language=language)
+        return _chained(*self._ask_each(prompt, [groups] if groups else []))
 
     def review(
-        self, proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]], language: str
-    ) -> Reply[Sequence[Review]]:
-        """A second look at each proposal, in the order given."""
+        self, proposals: Sequence[tuple[Rewrite, Sequence[StoredMemory]]], language: str
+    ) -> Reply[Sequence[bool]]:
+        """Whether each proposal to join memories is accepted, in the order given."""
         prompt = partial(ReviewPrompt, language=language)
-        parts = _chunks(proposals, PROPOSALS_PER_CALL)
-        return _chained(*self._ask_each("review", prompt, parts, ReviewsOut))
+        return _chained(*self._ask_each(prompt, [proposals] if proposals else []))
 
-    def judge(self, cases: Sequence[PairCase]) -> Reply[Mapping[int, Judgement]]:
-        """Whether the two of each pair are one person, by the cases' keys; a missing key: the
-        model left it out."""
-        parts = _chunks(cases, CASES_PER_CALL)
-        return _united(*self._ask_each("judge", PairPrompt, parts, PairsOut))
+    def judge(
+        self, pairs: Mapping[int, tuple[Record, Record]]
+    ) -> Reply[Mapping[int, tuple[Sameness, str]]]:
+        """Whether the two of each pair are one person, and why, by the pairs' keys; a missing key:
+        the model left it out."""
+        return _united(*self._ask_each(PairPrompt, _chunks([*pairs.items()], CASES_PER_CALL)))
 
     def who(self, request: WhoRequest) -> Reply[Sequence[MeantPeople]]:
         """Which of the people the message means."""
-        return self._ask("who", WhoPrompt(request), WhoOut, repair=False)
+        return self._ask(WhoPrompt(request), repair=False)
 
     def _ask_each(
-        self,
-        name: str,
-        prompt: Callable[[Sequence[T]], Prompt[W, R]],
-        parts: Iterable[Sequence[T]],
-        answer: type[W],
+        self, prompt: Callable[[Sequence[T]], Prompt[R]], parts: Iterable[Sequence[T]]
     ) -> tuple[list[R], Usage]:
         """What each of several calls found, and what all of them used. Where an answer is cut off,
         as those of small models are, it is asked for in two halves."""
@@ -157,7 +161,7 @@ class OpenAIProvider:
         while waiting:
             part = waiting.pop()
             try:
-                reply = self._ask(name, prompt(part), answer)
+                reply = self._ask(prompt(part))
             except CutOffError:
                 if len(part) < 2:
                     raise
@@ -168,12 +172,106 @@ class OpenAIProvider:
             usage += reply.usage
         return found, usage
 
-    def _ask(
-        self, name: str, prompt: Prompt[W, R], answer: type[W], *, repair: bool = True
-    ) -> Reply[R]:
-        question = prompt.as_json()
-        out, usage = self._answers.ask(instructions(name), question, answer, repair=repair)
+    def _ask(self, prompt: Prompt[R], *, repair: bool = True) -> Reply[R]:
+        """What a prompt reads in a validated answer; the model is asked to ``repair`` one that is
+        none at most once. Of one that can't be asked for again, the items in form are taken."""
+        messages: Messages = [
+            {"role": "system", "content": instructions(prompt.name)},
+            {"role": "user", "content": prompt.as_json()},
+        ]
+        usage = NO_USAGE
+        for is_last in (False, True) if repair else (True,):
+            texts, used = self._complete(messages, prompt.answer)
+            usage += used
+            try:
+                out = json_answers.parsed(texts, prompt.answer, drop_items=is_last)
+                break
+            except ValidationError as exc:
+                errors, kinds = _described(exc), sorted({error["type"] for error in exc.errors()})
+            request = _template("repair").substitute(errors=errors, schema=_schema(prompt.answer))
+            messages += [
+                {"role": "assistant", "content": encodable(texts[0][:MAX_REPAIRED])},
+                {"role": "user", "content": request},
+            ]
+        else:  # not in a handler: the exception there holds what the model wrote
+            raise OutputError(Reason("answer_unusable", errors=kinds), texts[0])
         return Reply(prompt.read(out), usage)
+
+    def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[tuple[str, ...], Usage]:
+        """Where in a completion the answer may be, and what it took."""
+        while True:
+            form, with_temperature = self._format, self._takes_temperature
+            sent = messages if form == 0 else _with_schema(messages, answer)
+            optional: dict[str, Any] = {"temperature": 0} if with_temperature else {}
+            optional |= _response_format(FORMATS[form], answer)
+            try:
+                body, latency_ms = self._server.call(
+                    partial(self._send, messages=sent, optional=optional)
+                )
+                break
+            except UnsupportedParameterError as exc:
+                if "temperature" in exc.parameters and with_temperature:
+                    self._takes_temperature = False
+                elif "response_format" in exc.parameters and form + 1 < len(FORMATS):
+                    self._format = max(self._format, form + 1)
+                else:
+                    raise
+        completion = completions.read(body)
+        if completion is None:
+            raise OutputError(Reason("no_completion"), body)
+        if completion.refused:
+            raise PermanentError(Reason("model_refused"))
+        if completion.finish_reason == "length":
+            raise CutOffError(Reason("answer_cut_off"), completion.texts[0])
+        tokens_in, tokens_out = completion.tokens or (
+            estimate_tokens("".join(str(message.get("content")) for message in sent)),
+            estimate_tokens(completion.texts[0]),
+        )
+        return completion.texts, Usage(tokens_in, tokens_out, latency_ms)
+
+    def _send(
+        self, client: openai.OpenAI, messages: Messages, optional: Mapping[str, Any]
+    ) -> RawReply:
+        return client.chat.completions.with_raw_response.create(
+            model=self.model, messages=messages, **optional
+        )
+
+
+def _response_format(form: str, answer: type[Wire]) -> dict[str, Any]:
+    if form == "json_schema":
+        schema = {"name": answer.__name__, "strict": True, "schema": json_schema_of(answer)}
+        return {"response_format": {"type": form, "json_schema": schema}}
+    return {"response_format": {"type": form}} if form == "json_object" else {}
+
+
+def _schema(answer: type[Wire]) -> str:
+    return json.dumps(json_schema_of(answer), separators=(",", ":"))
+
+
+def _with_schema(messages: Messages, answer: type[Wire]) -> Messages:
+    rule = _template("json_mode").substitute(schema=_schema(answer))
+    return [{"role": "system", "content": f"{messages[0]['content']}\n{rule}"}, *messages[1:]]
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((PROMPTS / f"{name}.txt").read_text(encoding="utf-8"))
+
+
+@cache
+def instructions(name: str) -> str:
+    """The prompt of that name, with the attribute keys filled in."""
+    single = [key for key, attribute in ATTRIBUTES.items() if attribute.single]
+    return _template(name).substitute(keys=", ".join(ATTRIBUTES), single=", ".join(single))
+
+
+def _described(exc: ValidationError) -> str:
+    """What is wrong, for the model itself."""
+    errors = exc.errors(include_url=False, include_input=False, include_context=False)
+    return "\n".join(
+        f"- {'.'.join(str(part) for part in error['loc']) or 'answer'}: {error['msg']}"
+        for error in errors[:MAX_REPORTED_ERRORS]
+    )
 
 
 def _united(parts: Iterable[Mapping[K, T]], usage: Usage) -> Reply[Mapping[K, T]]:
@@ -188,8 +286,8 @@ def _few_memories(requests: Sequence[ProfileRequest]) -> list[list[ProfileReques
     """The requests in parts of at most ``READ_PER_CALL`` new memories; more only of one person."""
     parts: list[list[ProfileRequest]] = []
     for request in requests:
-        held = sum(len(one.memories) for one in parts[-1]) if parts else READ_PER_CALL
-        if held + len(request.memories) > READ_PER_CALL:
+        size = sum(len(one.memories) for one in parts[-1]) if parts else READ_PER_CALL
+        if size + len(request.memories) > READ_PER_CALL:
             parts.append([])
         parts[-1].append(request)
     return parts

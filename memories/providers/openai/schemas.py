@@ -5,10 +5,21 @@ the list, a null or a missing detail never costs a batch; a missing list of resu
 """
 
 import math
+from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+    model_validator,
+)
 
 from memories.types import CLASSIFIED, MemoryType, Relationship, Sameness, Subtype, Verdict
 from understanding.dates.important_dates import LUNAR, SOLAR
@@ -41,7 +52,10 @@ _EMPTY: dict[Any, Any] = {str: "", list[str]: [], list[int]: []}
 
 class Wire(BaseModel):
     """An object in an answer. A null stands for the default of its field, or where there is none
-    for an empty text or list."""
+    for an empty text or list; so does a field that is not in form, of a list without the items
+    that are not. An item of a list that the whole answer needs (``context["answer"]``) is left out
+    only with ``context["drop_items"]``, and while another is in form.
+    """
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
@@ -57,6 +71,28 @@ class Wire(BaseModel):
                     _EMPTY.get(field.annotation) if field.is_required() else field.default
                 )
         return filled
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _without_misfits(
+        cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
+        try:
+            return handler(value)
+        except ValidationError:
+            field = cls.model_fields[info.field_name or ""]
+            context = info.context or {}
+            is_needed = field.is_required() and context.get("answer") is cls
+            if isinstance(value, list):
+                kept: list[Any] = []
+                for item in value:
+                    with suppress(ValidationError):
+                        kept += handler([item])
+                if not is_needed or (kept and context.get("drop_items")):
+                    return kept
+            elif not field.is_required():
+                return field.get_default()
+            raise
 
 
 class PersonOut(Wire):
@@ -225,25 +261,14 @@ class FoundRelationsOut(Wire):
     relations: list[FoundOut]
 
 
-class RefinementOut(Wire):
-    id: str
-    pieces: list[str] = []
-    trimmed: str = ""
+class RewriteOut(Wire):
+    ids: list[str]
+    texts: list[str]
     reason: str = ""
 
 
-class RefinementsOut(Wire):
-    refinements: list[RefinementOut]
-
-
-class OverlapOut(Wire):
-    members: list[str]
-    content: str
-    reason: str = ""
-
-
-class OverlapsOut(Wire):
-    overlaps: list[OverlapOut]
+class RewritesOut(Wire):
+    rewrites: list[RewriteOut]
 
 
 class ReviewOut(Wire):

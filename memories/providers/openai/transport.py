@@ -76,16 +76,12 @@ class UnsupportedParameterError(PermanentError):
         self.parameters = parameters
 
 
-class _TooSlow(openai.OpenAIError):
-    """The reply took longer than DEADLINE_S."""
+class _GivenUp(openai.OpenAIError):
+    """A reply of which no more is read; ``error`` says why."""
 
-
-class _TooLarge(openai.OpenAIError):
-    """The reply is larger than MOST_BYTES."""
-
-
-class _WebPage(openai.OpenAIError):
-    """What answers is no server of the protocol."""
+    def __init__(self, error: ProviderError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class RawReply(Protocol):
@@ -105,17 +101,17 @@ class _BoundedClient(openai.DefaultHttpxClient):
 
     def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
         """The reply, read to its end unless it is a ``stream``."""
-        deadline = time.monotonic() + self._deadline_s
+        began = time.monotonic()
         response = super().send(request, stream=True, **options)
         page = response.headers.get("content-type", "").startswith("text/html")
         if stream and not response.is_error and not page:
             return response
         try:
-            body = _read(response.iter_bytes(), deadline)
+            body = _read(response.iter_bytes(), began, self._deadline_s)
         finally:
             response.close()
         if page and not response.is_error and body.lstrip().startswith(b"<"):
-            raise _WebPage
+            raise _GivenUp(RefusedError(Reason("web_page")))
         kept = {
             name: value
             for name, value in response.headers.items()
@@ -124,14 +120,15 @@ class _BoundedClient(openai.DefaultHttpxClient):
         return type(response)(response.status_code, headers=kept, content=body, request=request)
 
 
-def _read(chunks: Iterable[bytes], deadline: float) -> bytes:
+def _read(chunks: Iterable[bytes], began: float, deadline_s: float) -> bytes:
     body = bytearray()
     for chunk in chunks:
         body += chunk
         if len(body) > MOST_BYTES:
-            raise _TooLarge
-        if time.monotonic() > deadline:
-            raise _TooSlow
+            megabytes = MOST_BYTES // 1_000_000
+            raise _GivenUp(OutputError(Reason("answer_too_large", megabytes=megabytes)))
+        if time.monotonic() > began + deadline_s:
+            raise _GivenUp(TransientError(Reason("server_timeout", seconds=f"{deadline_s:g}")))
     return bytes(body)
 
 
@@ -200,22 +197,15 @@ class ModelServer:
         try:
             return send(self._client())
         except openai.APIStatusError as exc:
-            after = _retry_after(exc.response.headers.get("retry-after"))
-            error = _status_error(
-                exc.status_code, str(exc.code or exc.type or ""), exc.param, _said(exc), after
-            )
+            error = _status_error(exc)
         except openai.APITimeoutError:
             error = TransientError(Reason("server_timeout", seconds=f"{self._timeout_s:g}"))
         except openai.APIConnectionError:
             error = TransientError(Reason("connection_failed"))
         except openai.APIError:
             error = TransientError(Reason("answer_broken_off"))
-        except _TooSlow:
-            error = TransientError(Reason("server_timeout", seconds=f"{self.deadline_s:g}"))
-        except _TooLarge:
-            error = OutputError(Reason("answer_too_large", megabytes=MOST_BYTES // 1_000_000))
-        except _WebPage:
-            error = RefusedError(Reason("web_page"))
+        except _GivenUp as exc:
+            error = exc.error
         except openai.OpenAIError as exc:
             error = PermanentError(Reason("client_refused", error=type(exc).__name__))
         # Raised outside the handlers: the client's exception may hold chat text, and would
@@ -236,40 +226,27 @@ class ModelServer:
         return owner[1]
 
 
-def _status_error(
-    status: int,
-    code: str,
-    param: str | None = None,
-    said: str = "",
-    retry_after: float | None = None,
-) -> ProviderError:
-    """The named error of an HTTP status. ``said`` is the server's own message, to be searched
-    and never shown."""
-    reason = Reason("server_status", status=f"{status}{_in_brackets(code)}")
+def _status_error(exc: openai.APIStatusError) -> ProviderError:
+    """The named error of an HTTP status. The server's own message is searched and never shown, nor
+    a code of it that is no plain one."""
+    status, code = exc.status_code, str(exc.code or exc.type or "")
+    shown = f"{status} ({code})" if _CODE.fullmatch(code) else str(status)
+    reason = Reason("server_status", status=shown)
     if status in TRANSIENT_STATUS or status >= 500:
-        return TransientError(reason, retry_after)
+        return TransientError(reason, _retry_after(exc.response.headers.get("retry-after")))
     if status in REFUSED_STATUS or status < 400:
         return RefusedError(reason)
     if status in _REFUSING_STATUS:
+        body = exc.body if isinstance(exc.body, dict) else {"message": exc.message}
+        said = str(body.get("message") or body.get("detail") or body)
         refused = frozenset(
             name
             for name, words in OPTIONAL_PARAMETERS.items()
-            if param == name or words.search(said)
+            if exc.param == name or words.search(said)
         )
         if refused:
             return UnsupportedParameterError(reason, refused)
     return PermanentError(reason)
-
-
-def _in_brackets(code: str) -> str:
-    """A server's error code as the end of a sentence; nothing when it is no plain code."""
-    return f" ({code})" if _CODE.fullmatch(code) else ""
-
-
-def _said(exc: openai.APIStatusError) -> str:
-    if isinstance(exc.body, dict):
-        return str(exc.body.get("message") or exc.body.get("detail") or exc.body)
-    return exc.message
 
 
 def _retry_after(header: str | None) -> float | None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from memories import tasks
 from memories.models import Batch, Link, Memory, Message
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from tests.api import ApiClient, assert_error
 from tests.factories import make_contact, make_memory, make_message

@@ -8,7 +8,7 @@ from memories import profiles
 from memories.corrections import edit_memories
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory
-from memories.pipeline import linker
+from memories.pipeline import sync_contacts
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.snapshots import absorbed
 
@@ -79,7 +79,7 @@ def test_moving_a_memory_changes_both_cards_and_no_machine_links_it_back(end_use
     assert (anna.memory_ids, bella.memory_ids) == ([], [memory.id])
     assert "birthday" not in anna.card
     assert "birthday" in bella.card
-    assert linker.link(end_user, [(memory, anna, 1.0)], Link.MadeBy.BACKFILL) == 0
+    assert sync_contacts.link(end_user, [(memory, anna, 1.0)], Link.MadeBy.BACKFILL) == 0
     anna.refresh_from_db()
     assert anna.memory_ids == []
 

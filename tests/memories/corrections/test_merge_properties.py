@@ -23,7 +23,7 @@ from memories.corrections import hide as hiding
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Consolidation, Link, Memory
-from memories.pipeline import consolidate, linker
+from memories.pipeline import consolidate, sync_contacts
 from memories.types import AttributeValue, ProfilePatch, TimelineEvent
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.snapshots import assert_same, assert_sound, knowledge
@@ -83,7 +83,7 @@ class World:
 
     def link(self, a: int, b: int, c: int) -> None:
         pairs = [(self.memory(b), self.at(a), 0.7)]
-        if linker.link(self.end_user, pairs, Link.MadeBy.BACKFILL):
+        if sync_contacts.link(self.end_user, pairs, Link.MadeBy.BACKFILL):
             store.save(self.at(a), [])
 
     def learn(self, a: int, b: int, c: int) -> None:

@@ -9,7 +9,7 @@ from contacts.models import Contact, Relation, Suggestion
 from memories.corrections import merge_contacts
 from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
-from memories.pipeline import linker
+from memories.pipeline import sync_contacts
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.corrections.liz_and_elizabeth import ANN, fresh, merged, values
 from tests.memories.snapshots import absorbed, assert_same, assert_sound, knowledge
@@ -48,7 +48,7 @@ def test_a_split_takes_the_chosen_memories_and_what_rests_on_them(end_user, peop
     assert Relation.objects.get().object_id == new.id
     assert Suggestion.objects.get().state == "different"
     pairs = [(pk, elizabeth, 1.0) for pk in ids]
-    assert linker.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
+    assert sync_contacts.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
     assert_sound(end_user)
     undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)

@@ -10,7 +10,7 @@ from contacts.models import Relation, json_value
 from memories.corrections import derived, edit_memories, merge_contacts, review_links
 from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
-from memories.pipeline import consolidate, linker, sync_contacts
+from memories.pipeline import consolidate, sync_contacts
 from memories.types import ExtractedPerson
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.corrections.liz_and_elizabeth import ANN, fresh, merged, values
@@ -193,7 +193,7 @@ def test_a_rejected_link_stays_rejected_unless_an_operator_linked_the_memory(end
     change = merge_contacts.merge(end_user, liz.id, beth.id, actor=ANN)
     assert fresh(beth).memory_ids == [told.id]
     pairs = [(m, beth, 1.0) for m in (alone, guessed)]
-    assert linker.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
+    assert sync_contacts.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
     undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)
 

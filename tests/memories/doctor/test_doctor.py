@@ -16,7 +16,7 @@ from memories.doctor import CHECKS
 from memories.jobs import schedules
 from memories.management.commands.doctor import Command as Doctor
 from memories.models import Batch, Edge, Link, Memory
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from mio_site.management.commands.restore import NO_DAMAGE
 from tests.factories import make_contact, make_end_user, make_memory, make_message

@@ -11,7 +11,7 @@ from django_q.models import OrmQ
 from accounts.models import EndUser
 from memories.jobs import reembed, sweep
 from memories.models import Memory, ModelCall, Vector
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder, embedder_named
 from memories.search import recall, vectors
 from memories.search.recall import SearchRequest

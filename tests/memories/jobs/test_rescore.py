@@ -18,7 +18,7 @@ from memories.corrections import edit_memories, sources
 from memories.corrections.undo import undo_change
 from memories.jobs import rescore
 from memories.models import Edge, Entity, EntityLink, Link, Memory
-from memories.pipeline import classify_edges, embed
+from memories.pipeline import classify_edges, store_memories
 from memories.providers.factory import embedder
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories import scoring_formula
@@ -350,7 +350,7 @@ def test_users_of_whom_a_memory_of_people_is_linked_to_nobody_are_known_by_the_j
         return end_user.has_unlinked
 
     memory = make_memory(end_user, "A friend sails.", subtype="friend")
-    embed.embed_missing(end_user, embedder())
+    store_memories.embed_missing(end_user, embedder())
     assert not has_unlinked()
     classify_edges.relate(end_user.pk, Budget(calls=9, rows=9))
     assert has_unlinked()

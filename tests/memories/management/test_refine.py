@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import App
 from memories.models import Memory
-from memories.pipeline import embed
+from memories.pipeline import store_memories
 from memories.providers.factory import embedder
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.read_often import LONG, read_often
@@ -30,14 +30,12 @@ def refine(*args):
 
 @pytest.fixture
 def model(server):
-    """A model that splits nothing and joins whatever it is shown."""
+    """A model that splits nothing and joins whatever it is shown of several."""
     server.answer_with = lambda sent: {
-        "refinements": [],
-        "overlaps": [
-            {
-                "members": [one["id"] for one in sent.data.get("memories", ())],
-                "content": "Nora likes chess with Ivan.",
-            }
+        "rewrites": [
+            {"ids": [one["id"] for one in group], "texts": ["Nora likes chess with Ivan."]}
+            for group in sent.data.get("groups", ())
+            if len(group) > 1
         ],
         "reviews": [{"proposal": "r1", "accepted": True}],
     }
@@ -49,11 +47,11 @@ def test_it_merges_and_says_how_much(end_user, model):
     read_often(end_user, LONG, nora)
     make_memory(end_user, "Nora likes chess.", nora)
     make_memory(end_user, "Nora likes chess with Ivan.", nora)
-    embed.embed_missing(end_user, embedder())
+    store_memories.embed_missing(end_user, embedder())
     done = refine("--user", "u")
     assert (done["split"], done["trimmed"], done["merged"], done["into"]) == (0, 0, 2, 1)
-    assert done["calls"] == 3
-    embed.embed_missing(end_user, embedder())
+    assert done["calls"] == 2
+    store_memories.embed_missing(end_user, embedder())
     refine()
     assert refine() == dict.fromkeys(done, 0)
 

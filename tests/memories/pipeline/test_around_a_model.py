@@ -10,9 +10,9 @@ from contacts import own_references
 from contacts.models import Contact
 from memories.erasure import due
 from memories.models import CONSOLIDATED_IMPORTANCE, Consolidation, Erasure, Link, Memory, Message
-from memories.pipeline import candidates, embed, run
+from memories.pipeline import candidates, run, store_memories
 from memories.providers.factory import embedder
-from memories.providers.openai.structured_output import instructions
+from memories.providers.openai.provider import instructions
 from tests.api import ApiClient
 from tests.factories import SOME_DAY
 from tests.servers import Request, Step
@@ -336,7 +336,7 @@ def test_what_told_a_role_is_compared_when_the_role_changes(client, zoe, server)
     client.patch(f"users/zoe/contacts/{kim.pk}/", {"relationship": "boss"})
     posted = {"content": "Kim is the user's manager", "contacts": [str(kim.pk)]}
     assert client.post("users/zoe/memories/", posted)[0] == 201
-    embed.embed_missing(zoe, embedder())
+    store_memories.embed_missing(zoe, embedder())
 
     def read(sent: Request) -> dict:
         if "cases" in sent.data:
@@ -355,7 +355,7 @@ def test_what_told_a_role_is_compared_when_the_role_changes(client, zoe, server)
 
 def test_an_old_memory_is_compared_with_the_new_ones_nearest_to_it(client, zoe, server):
     learn(client, zoe, "Kim", "Kim keeps bees")
-    embed.embed_missing(zoe, embedder())
+    store_memories.embed_missing(zoe, embedder())
     contents = [f"Kim keeps bees in garden {n}" for n in range(6)]
 
     def read(sent: Request) -> dict:
@@ -480,7 +480,7 @@ def test_a_corrected_name_is_no_alias(client, zoe, server):
 
 def test_a_new_memory_is_compared_with_when_it_takes_place(client, zoe, server):
     learn(client, zoe, "Kim", "Kim visits on a Sunday")
-    embed.embed_missing(zoe, embedder())
+    store_memories.embed_missing(zoe, embedder())
 
     def read(sent: Request) -> dict:
         if "cases" in sent.data:

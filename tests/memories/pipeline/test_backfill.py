@@ -10,7 +10,7 @@ from contacts.models import Contact
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.models import Memory
-from memories.pipeline import backfill, linker
+from memories.pipeline import backfill, sync_contacts
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.queue import queued
 
@@ -156,5 +156,5 @@ def test_a_memory_that_was_merged_or_erased_meanwhile_is_linked_to_nobody(end_us
     Memory.objects.filter(pk=merged.pk).update(status="archived", merged_into=into)
     Memory.objects.filter(pk=gone.pk).delete()
     pairs = [(memory.pk, greta, 0.7) for memory in (into, merged, gone)]
-    assert linker.link(end_user, pairs, "backfill") == 1
+    assert sync_contacts.link(end_user, pairs, "backfill") == 1
     assert Memory.objects.get(links__contact=greta) == into

@@ -9,7 +9,7 @@ from contacts.edit import create_contact
 from contacts.models import Contact
 from memories import tasks
 from memories.models import Batch, Message
-from memories.pipeline import buffer, cadence, run
+from memories.pipeline import buffer, run
 from memories.pipeline.buffer import Incoming, detect_language, receive
 from tests.factories import make_app, make_contact, make_end_user
 from tests.memories.snapshots import assert_sound
@@ -62,7 +62,7 @@ def test_a_day_counts_once_and_only_when_the_user_wrote():
 def test_fewer_messages_than_the_cadence_wait_until_the_user_is_idle():
     end_user = receive(make_app(), "ann", talk(3)).end_user
     assert buffer.claim_next(end_user.pk, now=timezone.now()) is None
-    batch = buffer.claim_next(end_user.pk, now=timezone.now() + cadence.IDLE)
+    batch = buffer.claim_next(end_user.pk, now=timezone.now() + buffer.IDLE)
     assert (batch.first_seq, batch.last_seq, batch.state) == (1, 3, "running")
 
 

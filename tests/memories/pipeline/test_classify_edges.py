@@ -13,7 +13,7 @@ from memories.corrections import edit_edges, edit_memories
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Entity, Memory, ModelCall
 from memories.pipeline import classify_edges
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.providers.errors import TransientError
 from memories.providers.factory import embedder
 from tests.factories import make_end_user, make_memory

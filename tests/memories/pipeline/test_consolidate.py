@@ -11,7 +11,7 @@ from memories.context import build
 from memories.context.request import ContextRequest
 from memories.corrections import derived, edit_memories, merge_contacts
 from memories.models import Consolidation, Link, Memory, ModelCall
-from memories.pipeline import consolidate, linker, run
+from memories.pipeline import consolidate, run, sync_contacts
 from memories.providers.factory import language_provider
 from memories.types import AttributeValue, Profile, TimelineEvent
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
@@ -38,7 +38,7 @@ def remembers(end_user, contact, count, start=0):
         )
         for n in range(start, start + count)
     ]
-    linker.link(end_user, [(memory, contact, 1.0) for memory in memories], "extractor")
+    sync_contacts.link(end_user, [(memory, contact, 1.0) for memory in memories], "extractor")
     store.save(contact, [])
     return memories
 

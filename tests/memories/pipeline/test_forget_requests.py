@@ -7,7 +7,7 @@ from contacts import relations
 from contacts.models import Contact, ContactKey
 from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
-from memories.pipeline import linker, sync_contacts
+from memories.pipeline import sync_contacts
 from memories.pipeline.forget_requests import forget_asked
 from memories.types import ForgetRequest
 from tests.factories import make_contact, make_end_user, make_memory
@@ -22,7 +22,7 @@ def end_user():
 
 def told(end_user, contact, content, **columns):
     memory = make_memory(end_user, content, **columns)
-    linker.link(end_user, [(memory.id, contact, 1.0)], Link.MadeBy.EXTRACTOR)
+    sync_contacts.link(end_user, [(memory.id, contact, 1.0)], Link.MadeBy.EXTRACTOR)
     return memory
 
 

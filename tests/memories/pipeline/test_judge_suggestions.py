@@ -154,7 +154,7 @@ def test_a_person_who_decides_meanwhile_is_right(
     server: FakeOpenAI, zoe: EndUser, pair: Suggestion
 ) -> None:
     rows = [pair]
-    verdicts = {pair.pk: judge_suggestions.Judgement(judge_suggestions.Sameness.DIFFERENT)}
+    verdicts = {pair.pk: (judge_suggestions.Sameness.DIFFERENT, "")}
     Suggestion.objects.update(state=State.LATER, decided_by="operator:ann")
     provider = judge_suggestions.factory.reviewing_provider()
     assert provider is not None

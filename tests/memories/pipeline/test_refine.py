@@ -22,7 +22,7 @@ LONG_ZH = (
 @pytest.fixture
 def model(server):
     """A model that finds no memory verbose."""
-    server.answer_with = lambda _sent: {"refinements": []}
+    server.answer_with = lambda _sent: {"rewrites": []}
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ PIECES = [
 
 
 def test_a_long_memory_is_split_and_stays(end_user, server):
-    server.reply_json({"refinements": [{"id": "m1", "pieces": PIECES}]})
+    server.reply_json({"rewrites": [{"ids": ["m1"], "texts": PIECES}]})
     nora = make_contact(end_user, "Nora")
     memory = read_often(end_user, LONG, nora)
     assert refine.users_due() == [end_user.pk]
@@ -67,7 +67,7 @@ def test_a_wordy_memory_is_said_in_fewer_words(end_user, server):
         "Nora likes long hikes in the hills around Ghent at weekends, and rain never stops her; "
         "she likes hikes in the rain"
     )
-    server.reply_json({"refinements": [{"id": "m1", "trimmed": fewer}]})
+    server.reply_json({"rewrites": [{"ids": ["m1"], "texts": [fewer]}]})
     wordy = (
         "To be honest, needless to say, Nora, as I said before, likes long hikes in the hills "
         "around Ghent at weekends, you know, and it should be noted that rain never stops her; "
@@ -103,7 +103,7 @@ def test_a_second_run_makes_no_call_and_writes_nothing(end_user, django_assert_m
     read_often(end_user, "Ivan keeps bees, " + ", ".join(f"hive number {n}" for n in range(20)))
     assert refined(end_user)["looked_at"] == 2
     before = list(Memory.objects.order_by("pk").values()), ModelCall.objects.count()
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         assert not any(refined(end_user).values())
     assert (list(Memory.objects.order_by("pk").values()), ModelCall.objects.count()) == before
     assert refine.users_due() == []
@@ -120,18 +120,18 @@ def test_ten_memories_share_a_call_and_the_budget_bounds_a_run(end_user):
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "texts",
     [
-        {"pieces": ["Nora works at Brightwater.", "Nora lives in Porto."]},
-        {"pieces": ["Nora is a nurse.", "Nora has two cats and loves surfing, poker and cake."]},
-        {"pieces": ["Nora is no nurse.", "Nora does not live in Ghent."]},
-        {"trimmed": "Nora is a nurse in Ghent."},
-        {"pieces": [LONG, "Nora is a nurse."]},
+        ["Nora works at Brightwater.", "Nora lives in Porto."],
+        ["Nora is a nurse.", "Nora has two cats and loves surfing, poker and cake."],
+        ["Nora is no nurse.", "Nora does not live in Ghent."],
+        ["Nora is a nurse in Ghent."],
+        [LONG, "Nora is a nurse."],
     ],
 )
-def test_what_a_model_invents_or_loses_is_discarded(end_user, server, answer):
+def test_what_a_model_invents_or_loses_is_discarded(end_user, server, texts):
     memory = read_often(end_user, LONG)
-    server.reply_json({"refinements": [{"id": "m1", **answer}]})
+    server.reply_json({"rewrites": [{"ids": ["m1"], "texts": texts}]})
     done = refined(end_user)
     assert (done["calls"], done["split"], done["trimmed"]) == (1, 0, 0)
     memory.refresh_from_db()

@@ -20,7 +20,7 @@ from memories.budget import TimeLimitExceeded, time_limit
 from memories.erasure import erase
 from memories.jobs import job_runs, sweep
 from memories.models import Batch, JobRun, Link, Memory, ModelCall, Outage, Work
-from memories.pipeline import buffer, cadence, catch_up, run
+from memories.pipeline import buffer, catch_up, run
 from memories.pipeline.buffer import Incoming, receive
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_memory
@@ -281,11 +281,16 @@ def test_a_rate_limit_far_away_is_waited_for_without_blocking_a_worker(server, e
 
 def test_what_fails_again_and_again_ends_in_quarantine(server, end_user):
     server.fail(429, retry_after=3600, times=None)
-    for attempt in range(1, Work.MAX_ATTEMPTS + 1):
+    waits = []
+    for attempt in range(1, 8):
         run.extract_next(end_user.pk, everything=True)
         batch = Batch.objects.get()
-        assert batch.attempts == attempt
+        assert (batch.state, batch.attempts) == ("failed", attempt)
+        waits.append(round((batch.retry_at - timezone.now()) / timedelta(hours=1)))
         retry_is_due(batch)
+    assert waits == [1, 1, 1, 1, 4, 6, 6]
+    Batch.objects.update(attempts=run.MAX_AWAY - 1)
+    run.extract_next(end_user.pk, everything=True)
     assert Batch.objects.get().state == "quarantined"
 
 
@@ -340,7 +345,7 @@ def test_a_task_does_its_turn_and_leaves_the_rest_to_another(task, settings, mon
     end_user = receive(make_app(), "ann", talk).end_user
     monkeypatch.setattr(tasks, "TURN", 0.0)
     task(end_user.pk)
-    assert EndUser.objects.get(pk=end_user.pk).extracted_seq == cadence.longest_batch()
+    assert EndUser.objects.get(pk=end_user.pk).extracted_seq == buffer.longest_batch()
     assert queued() == [f"memories.tasks.{task.__name__}"]
 
 
@@ -359,7 +364,7 @@ def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
 def test_consolidation_is_due_after_its_cadence(settings, end_user):
     EndUser.objects.update(message_seq=60, extracted_seq=60)
     end_user.refresh_from_db()
-    assert cadence.consolidation_due(end_user)
+    assert buffer.consolidation_due(end_user)
     EndUser.objects.update(consolidated_seq=F("extracted_seq") - settings.MIO_CONSOLIDATE_EVERY + 1)
     end_user.refresh_from_db()
-    assert not cadence.consolidation_due(end_user)
+    assert not buffer.consolidation_due(end_user)

@@ -21,7 +21,7 @@ from memories.doctor import CHECKS
 from memories.erasure.erase import forget_everything
 from memories.jobs import schedules
 from memories.models import Batch, Edge, Link, Memory, Vector
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from memories.search import recall
 from memories.search.recall import SearchRequest

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from memories.budget import Budget
-from memories.pipeline import candidates, classify_edges, near_duplicates
-from memories.pipeline.embed import embed_missing
+from memories.pipeline import candidates, classify_edges, refine
+from memories.pipeline.store_memories import embed_missing
 from memories.providers import thresholds
 from memories.providers.factory import embedder
 from memories.providers.thresholds import LOCAL_MODEL, UNCALIBRATED, calibration_of
@@ -55,7 +55,7 @@ def test_near_duplicates_follow_the_table(
     end_user = make_end_user(language="en")
     memories = [make_memory(end_user, content) for content in SAME]
     embed_missing(end_user, embedder())
-    pairs = near_duplicates.near_pairs(end_user, embedder(), [memory.pk for memory in memories])
+    pairs = refine.near_pairs(end_user, [memory.pk for memory in memories])
     assert len(pairs) == found
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.models import EndUser
 from memories.models import Edge
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.store_memories import embed_missing
 from memories.providers.embeddings import LocalEmbedder
 from memories.search.query import asks_past
 from memories.search.recall import SearchRequest, search
