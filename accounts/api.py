@@ -65,6 +65,27 @@ def documented(request: Any = None, responses: Any = None, **options: Any) -> An
     return extend_schema(request=request, responses={**responses, **refusals}, **options)
 
 
+def operation(name: str, answer: Any, *, body: Any = None, query: Any = None) -> Any:
+    """Describes a handler in the schema: its operation id, and the serializer of its answer, or
+    serializers by status. The first paragraph of its docstring is the summary, the rest the
+    description."""
+
+    def describe(handler: Callable[..., Any]) -> Any:
+        summary, _, rest = (
+            " ".join(text.split()) for text in (handler.__doc__ or "").partition("\n\n")
+        )
+        return documented(
+            request=body,
+            responses=answer if isinstance(answer, dict) else {200: answer},
+            parameters=[query] if query else None,
+            operation_id=name,
+            summary=summary,
+            description=rest,
+        )(handler)
+
+    return describe
+
+
 class AppView(APIView):
     """An endpoint for an app with a valid key, as often as that may call. It sees who the app's
     end users are."""

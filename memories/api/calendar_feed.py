@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import cells
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.models import EndUser
 from accounts.scope import all_users, user_scope
 from memories.corrections.edit_dates import ImportantDate, dates_of
@@ -41,31 +41,22 @@ class CalendarAddress(serializers.Serializer):
 
 
 class Calendar(UserView):
-    @documented(
-        responses={200: CalendarState},
-        operation_id="calendar_retrieve",
-        summary="Whether a user's important dates have a calendar feed",
-    )
+    @operation("calendar_retrieve", CalendarState)
     def get(self, _request: Request, **_path: Any) -> Response:
+        """Whether a user's important dates have a calendar feed"""
         return Response({"active": bool(self.end_user.calendar_digest)})
 
-    @documented(
-        request=None,
-        responses={201: CalendarAddress},
-        operation_id="calendar_create",
-        summary="Make the secret address of the calendar feed, or a new one",
-        description="Subscribe to it in any calendar. The address before it stops working.",
-    )
+    @operation("calendar_create", {201: CalendarAddress})
     def post(self, request: Request, **_path: Any) -> Response:
+        """Make the secret address of the calendar feed, or a new one
+
+        Subscribe to it in any calendar. The address before it stops working."""
         url = address(request, self.end_user.issue_calendar())
         return Response({"url": url}, status=status.HTTP_201_CREATED)
 
-    @documented(
-        responses={200: CalendarState},
-        operation_id="calendar_destroy",
-        summary="Stop the calendar feed",
-    )
+    @operation("calendar_destroy", CalendarState)
     def delete(self, _request: Request, **_path: Any) -> Response:
+        """Stop the calendar feed"""
         self.end_user.revoke_calendar()
         return Response({"active": False})
 

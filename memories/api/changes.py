@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.cells import atomic
 from accounts.errors import conflict, first_or_404
 from accounts.fields import RowSerializer, StoredReason, Strict
@@ -54,36 +54,28 @@ class UndoBody(Strict):
 
 
 class Changes(UserView):
-    @documented(
-        responses={200: page_of(ChangeSerializer)},
-        parameters=[PageQuery],
-        operation_id="changes_list",
-        summary="What was corrected, the latest first",
-    )
+    @operation("changes_list", page_of(ChangeSerializer), query=PageQuery)
     def get(self, request: Request, **_path: Any) -> Response:
+        """What was corrected, the latest first"""
         rows = Change.objects.of(self.end_user).defer("rows")
         return page(request, rows, "created_at", self.query(PageQuery), listed(ChangeSerializer))
 
 
 class OneChange(UserView):
-    @documented(
-        responses={200: ChangeDetail}, operation_id="changes_retrieve", summary="One correction"
-    )
+    @operation("changes_retrieve", ChangeDetail)
     def get(self, _request: Request, change_id: UUID, **_path: Any) -> Response:
+        """One correction"""
         return Response(ChangeDetail(_change(self.end_user, change_id)).data)
 
 
 class Undo(UserView):
-    @documented(
-        request=UndoBody,
-        responses={200: ChangeSerializer},
-        operation_id="changes_undo",
-        summary="Take a correction back",
-        description="409 `later_changes` names in `changes` the later ones that touched the same "
-        "rows, newest first: undo these first, or all in one transaction by `with_later`. 409 "
-        "`cannot_undo` when it was undone already or what was learnt since stands in the way.",
-    )
+    @operation("changes_undo", ChangeSerializer, body=UndoBody)
     def post(self, _request: Request, change_id: UUID, **_path: Any) -> Response:
+        """Take a correction back
+
+        409 `later_changes` names in `changes` the later ones that touched the same rows, newest
+        first: undo these first, or all in one transaction by `with_later`. 409 `cannot_undo` when
+        it was undone already or what was learnt since stands in the way."""
         with_later = self.body(UndoBody)["with_later"]
         change = _change(self.end_user, change_id)
         try:

@@ -10,7 +10,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.errors import ApiError, unknown
 from accounts.fields import BoundedList, Flag, Identifier, Reasoned, Text
 from accounts.models import Change
@@ -112,28 +112,23 @@ class PersonDetail(ContactDetail):
 
 
 class Person(PersonView, OneContact):
-    @documented(
-        responses={200: PersonDetail},
-        operation_id="contacts_retrieve",
-        summary="One person; the id of a merged one answers with the survivor",
-        description="`cadence` says how often they used to be spoken of and for how long they have "
-        "not been; null before there is a rhythm. It is never injected.",
-    )
+    @operation("contacts_retrieve", PersonDetail)
     def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        """One person; the id of a merged one answers with the survivor
+
+        `cadence` says how often they used to be spoken of and for how long they have not been; null
+        before there is a rhythm. It is never injected."""
         contact = self.survivor(contact_id)
         rhythm = rhythms(self.end_user, [contact.pk]).get(contact.pk)
         cadence = rhythm and {**asdict(rhythm), "quiet": rhythm.quiet}
         return Response({**detail(contact), "cadence": cadence})
 
-    @documented(
-        responses={200: Forgotten},
-        operation_id="contacts_destroy",
-        summary="Erase a person for good",
-        description="As `forget/` with `contact`: the memories and messages about them go too, and "
-        "their names wherever they stand. This can't be undone; to keep the memories, `merge` or "
-        "`split`.",
-    )
+    @operation("contacts_destroy", Forgotten)
     def delete(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        """Erase a person for good
+
+        As `forget/` with `contact`: the memories and messages about them go too, and their names
+        wherever they stand. This can't be undone; to keep the memories, `merge` or `split`."""
         try:
             return Response(asdict(erase.forget_contact(self.end_user, contact_id, By(self.actor))))
         except erase.NothingToForget as error:
@@ -141,17 +136,13 @@ class Person(PersonView, OneContact):
 
 
 class Merge(PersonView):
-    @documented(
-        request=MergeForm,
-        responses={200: ChangedContact},
-        operation_id="contacts_merge",
-        summary="Say that two contacts are one person",
-        description="All that is known of this contact becomes the other's, whose "
-        "representation is the answer, also to this contact's id from then on. Values that "
-        "contradict each other stay side by side; see resolve. 409 when one of them was "
-        "merged already.",
-    )
+    @operation("contacts_merge", ChangedContact, body=MergeForm)
     def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        """Say that two contacts are one person
+
+        All that is known of this contact becomes the other's, whose representation is the answer,
+        also to this contact's id from then on. Values that contradict each other stay side by side;
+        see resolve. 409 when one of them was merged already."""
         asked = self.body(MergeForm)
         self.survivor(contact_id)
         survivor = self.other("into", asked["into"])
@@ -160,15 +151,12 @@ class Merge(PersonView):
 
 
 class Split(PersonView):
-    @documented(
-        request=SplitForm,
-        responses={201: ChangedContact},
-        operation_id="contacts_split",
-        summary="Say that some memories are about another person",
-        description="The answer is the new contact, which may be a namesake. What rests on "
-        "these memories goes along, and no machine links them to this contact again.",
-    )
+    @operation("contacts_split", {201: ChangedContact}, body=SplitForm)
     def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        """Say that some memories are about another person
+
+        The answer is the new contact, which may be a namesake. What rests on these memories goes
+        along, and no machine links them to this contact again."""
         asked = self.body(SplitForm)
         contact, memories = self.survivor(contact_id), asked.pop("memories")
         new, change = merge_contacts.split(
@@ -178,14 +166,11 @@ class Split(PersonView):
 
 
 class NotTheSame(PersonView):
-    @documented(
-        request=NotTheSameForm,
-        responses={200: ChangedContact},
-        operation_id="contacts_not_the_same",
-        summary="Say that two contacts are two people",
-        description="They are never suggested for a merge again.",
-    )
+    @operation("contacts_not_the_same", ChangedContact, body=NotTheSameForm)
     def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        """Say that two contacts are two people
+
+        They are never suggested for a merge again."""
         asked = self.body(NotTheSameForm)
         self.survivor(contact_id)
         other = self.other("other", asked["other"])
@@ -194,15 +179,12 @@ class NotTheSame(PersonView):
 
 
 class Archive(PersonView):
-    @documented(
-        request=ArchiveForm,
-        responses={200: ChangedContact},
-        operation_id="contacts_archive",
-        summary="Put a person into the archive, or bring them back",
-        description="Who is archived is known by name as before, and in no list, suggestion or "
-        "prompt. `change_id` is null where it was so already.",
-    )
+    @operation("contacts_archive", ChangedContact, body=ArchiveForm)
     def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        """Put a person into the archive, or bring them back
+
+        Who is archived is known by name as before, and in no list, suggestion or prompt.
+        `change_id` is null where it was so already."""
         asked = self.body(ArchiveForm)
         contact = self.survivor(contact_id)
         change = archive_contact(self.end_user, contact.id, actor=self.actor, **asked)
@@ -210,16 +192,12 @@ class Archive(PersonView):
 
 
 class Resolve(PersonView):
-    @documented(
-        request=ResolveForm,
-        responses={200: ChangedContact},
-        operation_id="contacts_resolve",
-        summary="Say which of an attribute's values is right",
-        description="It becomes the only one of an attribute that has one value at a time, "
-        "else the first. With `all`, several values of it are no contradiction of this person "
-        "any more.",
-    )
+    @operation("contacts_resolve", ChangedContact, body=ResolveForm)
     def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        """Say which of an attribute's values is right
+
+        It becomes the only one of an attribute that has one value at a time, else the first. With
+        `all`, several values of it are no contradiction of this person any more."""
         asked = self.body(ResolveForm)
         contact, key = self.survivor(contact_id), asked["key"]
         user, by = self.end_user, self.by(asked)

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.fields import BoundedList, Strict, Text, Whole
 from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
@@ -166,13 +166,9 @@ class _Answer(Response):
 class ContextView(UserView):
     reads = True
 
-    @documented(
-        request=ContextForm,
-        responses={200: Context},
-        operation_id="context_create",
-        summary="Who and what a message is about, as text for the system prompt",
-    )
+    @operation("context_create", Context, body=ContextForm)
     def post(self, _request: Request, **_path: Any) -> Response:
+        """Who and what a message is about, as text for the system prompt"""
         asked = self.body(ContextForm)
         message = without_client_text(asked["message"])
         if not message:

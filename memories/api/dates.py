@@ -7,7 +7,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.cells import atomic
 from accounts.errors import unknown
 from accounts.fields import Flag, Identifier, Reasoned, Strict, Text, Whole, WhyQuery, undo_id
@@ -82,16 +82,13 @@ class ChangedDate(DateSerializer):
 
 
 class Dates(PersonView):
-    @documented(
-        responses={200: page_of(DateSerializer)},
-        parameters=[DatesQuery],
-        operation_id="dates_list",
-        summary="Birthdays and other days that come back every year, the next first",
-        description="29 February is kept on the 28th where a year has none, a lunar 30th on the 29th "
-        "where its month has none, a day of a leap month in the ordinary month of that number "
-        "where a year has no such leap month. All of them are one page.",
-    )
+    @operation("dates_list", page_of(DateSerializer), query=DatesQuery)
     def get(self, _request: Request, **_path: Any) -> Response:
+        """Birthdays and other days that come back every year, the next first
+
+        29 February is kept on the 28th where a year has none, a lunar 30th on the 29th where its
+        month has none, a day of a leap month in the ordinary month of that number where a year has
+        no such leap month. All of them are one page."""
         query, user = self.query(DatesQuery), self.end_user
         whose = query.get("contact")
         contact = self.survivor(whose).pk if whose else None
@@ -99,14 +96,11 @@ class Dates(PersonView):
         shown = [_shown(user, date) for date in dates[: query.get("limit")]]
         return Response({"count": len(dates), "next": None, "results": shown})
 
-    @documented(
-        request=NewDate,
-        responses={201: ChangedDate},
-        operation_id="dates_create",
-        summary="State an important date",
-        description="It takes the place of one of its kind.",
-    )
+    @operation("dates_create", {201: ChangedDate}, body=NewDate)
     def post(self, _request: Request, **_path: Any) -> Response:
+        """State an important date
+
+        It takes the place of one of its kind."""
         values = self.body(NewDate)
         with atomic():
             user = self.end_user_for_writing()
@@ -122,31 +116,26 @@ class OneDate(UserView):
             raise unknown("unknown_date")
         return date
 
-    @documented(responses={200: DateSerializer}, operation_id="dates_retrieve", summary="One date")
+    @operation("dates_retrieve", DateSerializer)
     def get(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+        """One date"""
         return Response(_shown(self.end_user, self.date(date_id)))
 
-    @documented(
-        request=DateEdit,
-        responses={200: ChangedDate},
-        operation_id="dates_update",
-        summary="Correct an important date",
-        description="Only the fields given change.",
-    )
+    @operation("dates_update", ChangedDate, body=DateEdit)
     def patch(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+        """Correct an important date
+
+        Only the fields given change."""
         date = self.date(date_id)
         values = {**_day(date.day), **self.body(DateEdit, partial=True)}
         contact = date.contact.pk if date.contact else None
         return Response(_stated(self.end_user, contact, date.kind, values, self.actor))
 
-    @documented(
-        responses={200: TakenAway},
-        parameters=[WhyQuery],
-        operation_id="dates_destroy",
-        summary="Say that an important date is none",
-        description="Memories that tell the user's own are marked as no longer true.",
-    )
+    @operation("dates_destroy", TakenAway, query=WhyQuery)
     def delete(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+        """Say that an important date is none
+
+        Memories that tell the user's own are marked as no longer true."""
         by, date = self.by(self.query(WhyQuery)), self.date(date_id)
         return Response(with_change({}, edit_dates.remove_date(self.end_user, date, **by)))
 

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.cells import atomic
 from accounts.errors import unknown
 from accounts.fields import Identifier, Reasoned, StoredReason, Strict, undo_id
@@ -92,14 +92,11 @@ class StatedEdge(serializers.Serializer):
 
 
 class MemoryEdges(UserView):
-    @documented(
-        responses={200: Edges},
-        parameters=[EdgesQuery],
-        operation_id="memories_edges_list",
-        summary="The memories beside a memory, one or two edges away",
-        description="Active and outdated memories; never archived ones.",
-    )
+    @operation("memories_edges_list", Edges, query=EdgesQuery)
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """The memories beside a memory, one or two edges away
+
+        Active and outdated memories; never archived ones."""
         query = self.query(EdgesQuery)
         check_memory(self.end_user, memory_id)
         neighbours = graph.neighbours(
@@ -117,14 +114,11 @@ class MemoryEdges(UserView):
         ]
         return Response(Edges({"results": results}).data)
 
-    @documented(
-        request=NewEdge,
-        responses={200: StatedEdge, 201: StatedEdge},
-        operation_id="memories_edges_create",
-        summary="Say how a memory stands to another",
-        description="200 with the edge that says exactly this already, if there is one.",
-    )
+    @operation("memories_edges_create", {200: StatedEdge, 201: StatedEdge}, body=NewEdge)
     def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """Say how a memory stands to another
+
+        200 with the edge that says exactly this already, if there is one."""
         asked = self.body(NewEdge)
         check_memory(self.end_user, memory_id)
         if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
@@ -138,13 +132,11 @@ class MemoryEdges(UserView):
 
 
 class OneEdge(UserView):
-    @documented(
-        responses={200: TakenAway},
-        operation_id="memories_edges_destroy",
-        summary="Take an edge of a memory away",
-        description="No machine joins the two again, until the change is undone.",
-    )
+    @operation("memories_edges_destroy", TakenAway)
     def delete(self, _request: Request, memory_id: UUID, edge_id: int, **_path: Any) -> Response:
+        """Take an edge of a memory away
+
+        No machine joins the two again, until the change is undone."""
         check_memory(self.end_user, memory_id)
         edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
         if not edges.filter(pk=edge_id).exists():

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.errors import ApiError, conflict, first_or_404
 from accounts.fields import BoundedList, Identifier, Strict, Whole, undo_id
 from accounts.paging import PageQuery, page, page_of
@@ -104,39 +104,30 @@ def _detail(erasure: Erasure) -> dict[str, Any]:
 
 
 class Forgettings(UserView):
-    @documented(
-        responses={200: page_of(ForgettingSerializer)},
-        parameters=[PageQuery],
-        operation_id="forgetting_list",
-        summary="What the user asked in a chat to forget, the latest first",
-    )
+    @operation("forgetting_list", page_of(ForgettingSerializer), query=PageQuery)
     def get(self, request: Request, **_path: Any) -> Response:
+        """What the user asked in a chat to forget, the latest first"""
         rows = Erasure.objects.of(self.end_user).defer("words", "names", "message_ids")
         return page(request, rows, "requested_at", self.query(PageQuery), _shown)
 
 
 class OneForgetting(UserView):
-    @documented(
-        responses={200: ForgettingDetail},
-        operation_id="forgetting_retrieve",
-        summary="What an erasure left to be decided",
-        description="Messages that may mean the forgotten person, and contacts that may be them.",
-    )
+    @operation("forgetting_retrieve", ForgettingDetail)
     def get(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
+        """What an erasure left to be decided
+
+        Messages that may mean the forgotten person, and contacts that may be them."""
         rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
         return Response(_detail(first_or_404(rows, "unknown_forgetting")))
 
 
 class Decide(UserView):
-    @documented(
-        request=DecideBody,
-        responses={200: ForgettingDetail},
-        operation_id="forgetting_decide",
-        summary="Decide what an erasure left undecided",
-        description="What is redacted or forgotten is erased for good; what is kept is not asked "
-        "about again. 404 when something is not among what is undecided.",
-    )
+    @operation("forgetting_decide", ForgettingDetail, body=DecideBody)
     def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
+        """Decide what an erasure left undecided
+
+        What is redacted or forgotten is erased for good; what is kept is not asked about again. 404
+        when something is not among what is undecided."""
         asked = self.body(DecideBody)
         try:
             erasure = decide(self.end_user, erasure_id, **asked, by=By(self.actor))
@@ -146,15 +137,12 @@ class Decide(UserView):
 
 
 class Erase(UserView):
-    @documented(
-        request=NoBody,
-        responses={200: ForgettingSerializer},
-        operation_id="forgetting_erase",
-        summary="Erase now what the user asked to forget",
-        description="This can't be undone. 409 when the hiding was undone before; what is "
-        "erased already stays so.",
-    )
+    @operation("forgetting_erase", ForgettingSerializer, body=NoBody)
     def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
+        """Erase now what the user asked to forget
+
+        This can't be undone. 409 when the hiding was undone before; what is erased already stays
+        so."""
         self.body(NoBody)
         rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
         first_or_404(rows, "unknown_forgetting")

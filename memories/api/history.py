@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.errors import unknown
 from accounts.fields import Identifier, StoredReason, Strict
 from memories.api.contacts import PersonView
@@ -62,14 +62,11 @@ class ChangedQuery(Strict):
 
 
 class WhatChanged(PersonView):
-    @documented(
-        responses={200: ChangedFacts},
-        parameters=[ChangedQuery],
-        operation_id="changed_facts_list",
-        summary="What changed in the lives of the user and their people",
-        description="Facts that are no longer true beside what took their place.",
-    )
+    @operation("changed_facts_list", ChangedFacts, query=ChangedQuery)
     def get(self, _request: Request, **_path: Any) -> Response:
+        """What changed in the lives of the user and their people
+
+        Facts that are no longer true beside what took their place."""
         query = self.query(ChangedQuery)
         who = self.survivor(query["contact"]).id if query.get("contact") else None
         facts = changed.changed(self.end_user, who)[: query.get("limit")]
@@ -77,12 +74,9 @@ class WhatChanged(PersonView):
 
 
 class MemoryHistory(UserView):
-    @documented(
-        responses={200: Versions},
-        operation_id="memories_history",
-        summary="All versions of a memory: what it replaced, its edits, what replaced it",
-    )
+    @operation("memories_history", Versions)
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """All versions of a memory: what it replaced, its edits, what replaced it"""
         found = versions.versions(self.end_user, memory_id)
         if not found:
             raise unknown("unknown_memory")

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import documented
+from accounts.api import operation
 from accounts.cells import atomic
 from accounts.errors import unknown
 from accounts.fields import Identifier, Reasoned, RowSerializer, WhyQuery, undo_id
@@ -42,25 +42,19 @@ class ChangedLink(LinkSerializer):
 
 
 class MemoryLinks(PersonView):
-    @documented(
-        responses={200: Links},
-        operation_id="memories_links_list",
-        summary="Whom a memory is about, who found that out, and how sure it is",
-    )
+    @operation("memories_links_list", Links)
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """Whom a memory is about, who found that out, and how sure it is"""
         check_memory(self.end_user, memory_id)
         rows = Link.objects.of(self.end_user).filter(memory=memory_id).with_people()
         return Response(Links({"results": rows.order_by("pk")}).data)
 
-    @documented(
-        request=NewLink,
-        responses={200: ChangedLink, 201: ChangedLink},
-        operation_id="memories_links_create",
-        summary="Say that a memory is about a person",
-        description="Also what a machine found out is confirmed so, and a rejection taken back. "
-        "200 when that was stated before.",
-    )
+    @operation("memories_links_create", {200: ChangedLink, 201: ChangedLink}, body=NewLink)
     def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """Say that a memory is about a person
+
+        Also what a machine found out is confirmed so, and a rejection taken back. 200 when that was
+        stated before."""
         asked = self.body(NewLink)
         check_memory(self.end_user, memory_id)
         pk = self.other("contact", asked["contact"])
@@ -74,17 +68,14 @@ class MemoryLinks(PersonView):
 
 
 class OneLink(PersonView):
-    @documented(
-        responses={200: TakenAway},
-        parameters=[WhyQuery],
-        operation_id="memories_links_destroy",
-        summary="Say that a memory is not about a person",
-        description="A correction: it can be undone. The link is rejected: no machine makes it "
-        "again, and what the profile had learnt from the memory goes.",
-    )
+    @operation("memories_links_destroy", TakenAway, query=WhyQuery)
     def delete(
         self, _request: Request, memory_id: UUID, contact_id: UUID, **_path: Any
     ) -> Response:
+        """Say that a memory is not about a person
+
+        A correction: it can be undone. The link is rejected: no machine makes it again, and what
+        the profile had learnt from the memory goes."""
         by = self.by(self.query(WhyQuery))
         check_memory(self.end_user, memory_id)
         contact = self.survivor(contact_id)

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.cells import atomic
 from accounts.errors import conflict, unknown
 from accounts.models import EndUser
@@ -42,14 +42,11 @@ from memories.types import Subtype
 
 
 class Memories(UserView):
-    @documented(
-        responses={200: page_of(MemorySerializer)},
-        parameters=[MemoryQuery],
-        operation_id="memories_list",
-        summary="What is remembered, the latest first",
-        description="With `valid_at`: what held at that moment, true or no longer.",
-    )
+    @operation("memories_list", page_of(MemorySerializer), query=MemoryQuery)
     def get(self, request: Request, **_path: Any) -> Response:
+        """What is remembered, the latest first
+
+        With `valid_at`: what held at that moment, true or no longer."""
         query = self.query(MemoryQuery)
         if contact := query.get("contact"):
             current = store.survivor(self.end_user, contact)
@@ -57,14 +54,11 @@ class Memories(UserView):
         rows = _chosen(self.end_user, query)
         return page(request, with_relations(rows), "said_at", query, listed(MemorySerializer))
 
-    @documented(
-        request=NewMemory,
-        responses={200: ChangedMemory, 201: ChangedMemory},
-        operation_id="memories_create",
-        summary="Add a memory",
-        description="200 with the memory that says exactly this already, if there is one.",
-    )
+    @operation("memories_create", {200: ChangedMemory, 201: ChangedMemory}, body=NewMemory)
     def post(self, _request: Request, **_path: Any) -> Response:
+        """Add a memory
+
+        200 with the memory that says exactly this already, if there is one."""
         values = self.body(NewMemory)
         with atomic():
             end_user = self.end_user_for_writing()
@@ -83,20 +77,16 @@ class Memories(UserView):
 
 
 class OneMemory(UserView):
-    @documented(
-        responses={200: MemorySerializer}, operation_id="memories_retrieve", summary="One memory"
-    )
+    @operation("memories_retrieve", MemorySerializer)
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """One memory"""
         return Response(MemorySerializer(memory_of(self.end_user, memory_id)).data)
 
-    @documented(
-        request=MemoryEdit,
-        responses={200: ChangedMemory},
-        operation_id="memories_update",
-        summary="Correct a memory",
-        description="Only the fields given change. What profiles learnt from it is read again.",
-    )
+    @operation("memories_update", ChangedMemory, body=MemoryEdit)
     def patch(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """Correct a memory
+
+        Only the fields given change. What profiles learnt from it is read again."""
         values = self.body(MemoryEdit, partial=True)
         if memory_of(self.end_user, memory_id).kind == Memory.Kind.PROFILE:
             raise conflict("A profile follows from its memories; correct these or the contact.")
@@ -108,14 +98,12 @@ class OneMemory(UserView):
             queue.enqueue("embed", self.end_user.pk)
         return Response(changed(self.end_user, memory_id, change))
 
-    @documented(
-        responses={200: Forgotten},
-        operation_id="memories_destroy",
-        summary="Erase a memory for good",
-        description="As `forget/` with `memory`: its words in the messages that it rests on go "
-        'too. This can\'t be undone; `PATCH` with `{"status": "archived"}` only puts it away.',
-    )
+    @operation("memories_destroy", Forgotten)
     def delete(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """Erase a memory for good
+
+        As `forget/` with `memory`: its words in the messages that it rests on go too. This can't be
+        undone; `PATCH` with `{"status": "archived"}` only puts it away."""
         try:
             return Response(asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor))))
         except erase.NothingToForget as error:
@@ -123,14 +111,11 @@ class OneMemory(UserView):
 
 
 class Move(UserView):
-    @documented(
-        request=MoveForm,
-        responses={200: ChangedMemory},
-        operation_id="memories_move",
-        summary="Say that a memory is about another person",
-        description="No machine links it to the first person again.",
-    )
+    @operation("memories_move", ChangedMemory, body=MoveForm)
     def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """Say that a memory is about another person
+
+        No machine links it to the first person again."""
         asked = self.body(MoveForm)
         check_memory(self.end_user, memory_id)
         (source,) = _contacts(self.end_user, [asked["from"]], "from")

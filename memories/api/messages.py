@@ -11,7 +11,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, WaitingView, documented, in_thread
+from accounts.api import UserView, WaitingView, in_thread, operation
 from accounts.cells import atomic
 from accounts.errors import ApiError, first_or_404
 from accounts.fields import BoundedList, Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
@@ -128,13 +128,9 @@ def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
 
 
 class Messages(UserView):
-    @documented(
-        responses={200: page_of(MessageSerializer)},
-        parameters=[MessageQuery],
-        operation_id="messages_list",
-        summary="The messages of a user, the latest received first",
-    )
+    @operation("messages_list", page_of(MessageSerializer), query=MessageQuery)
     def get(self, request: Request, **_path: Any) -> Response:
+        """The messages of a user, the latest received first"""
         query = self.query(MessageQuery)
         rows = Message.objects.of(self.end_user).kept()
         for column in ("session_id", "role"):
@@ -144,28 +140,22 @@ class Messages(UserView):
             rows = rows.noted(query["metadata"])
         return page(request, rows, "seq", query, listed(MessageSerializer))
 
-    @documented(
-        responses={200: Forgotten},
-        parameters=[SessionQuery],
-        operation_id="messages_destroy",
-        summary="Erase the messages of a session for good",
-        description="What rests on them alone goes too: memories, and what profiles learnt from "
-        "these. People stay. This can't be undone.",
-    )
+    @operation("messages_destroy", Forgotten, query=SessionQuery)
     def delete(self, _request: Request, **_path: Any) -> Response:
+        """Erase the messages of a session for good
+
+        What rests on them alone goes too: memories, and what profiles learnt from these. People
+        stay. This can't be undone."""
         session = Message.objects.of(self.end_user).filter(**self.query(SessionQuery))
         return Response(asdict(erase.forget_messages(self.end_user, session, By(self.actor))))
 
-    @documented(
-        request=MessagesForm,
-        responses={202: Received},
-        operation_id="messages_create",
-        summary="Send the messages of a conversation",
-        description="All of them are taken, or none. They are read in the background. An `id` that "
-        "was sent before is a duplicate where role, speaker and content are the same; with others it is "
-        "named in `conflicts`, and what was sent first stands.",
-    )
+    @operation("messages_create", {202: Received}, body=MessagesForm)
     def post(self, _request: Request, **_path: Any) -> Response:
+        """Send the messages of a conversation
+
+        All of them are taken, or none. They are read in the background. An `id` that was sent
+        before is a duplicate where role, speaker and content are the same; with others it is named
+        in `conflicts`, and what was sent first stands."""
         valid = self.body(MessagesForm)["messages"]
         with atomic():
             received = buffer.receive(self.app, self.external_id, [incoming(m) for m in valid])
@@ -176,22 +166,17 @@ class Messages(UserView):
 
 
 class OneMessage(UserView):
-    @documented(
-        responses={200: MessageSerializer},
-        operation_id="messages_retrieve",
-        summary="One message",
-    )
+    @operation("messages_retrieve", MessageSerializer)
     def get(self, _request: Request, message_id: int, **_path: Any) -> Response:
+        """One message"""
         message = first_or_404(self._one(message_id), "unknown_message")
         return Response(MessageSerializer(message).data)
 
-    @documented(
-        responses={200: Forgotten},
-        operation_id="messages_destroy_one",
-        summary="Erase a message for good",
-        description="With the memories that rest on it alone. This can't be undone.",
-    )
+    @operation("messages_destroy_one", Forgotten)
     def delete(self, _request: Request, message_id: int, **_path: Any) -> Response:
+        """Erase a message for good
+
+        With the memories that rest on it alone. This can't be undone."""
         row = self._one(message_id)
         first_or_404(row, "unknown_message")
         return Response(asdict(erase.forget_messages(self.end_user, row, By(self.actor))))
@@ -201,14 +186,11 @@ class OneMessage(UserView):
 
 
 class Sessions(UserView):
-    @documented(
-        responses={200: page_of(SessionSerializer)},
-        parameters=[PageQuery],
-        operation_id="sessions_list",
-        summary="The sessions of a user, the last spoken in first",
-        description="`DELETE messages/?session_id=` erases one.",
-    )
+    @operation("sessions_list", page_of(SessionSerializer), query=PageQuery)
     def get(self, request: Request, **_path: Any) -> Response:
+        """The sessions of a user, the last spoken in first
+
+        `DELETE messages/?session_id=` erases one."""
         rows = Message.objects.of(self.end_user).kept().order_by().values("session_id").annotate(
             messages=Count("pk"), first_at=Min("created_at"), last_at=Max("created_at"),
             last_seq=Max("seq"),
@@ -232,27 +214,24 @@ Processed = inline_serializer(
 )
 
 
+Queued = inline_serializer(
+    "Queued",
+    {
+        "pending": serializers.IntegerField(),
+        "job": serializers.UUIDField(help_text="See jobs/{id}/."),
+    },
+)
+
+
 class Process(WaitingView):
-    @documented(
-        request=ProcessForm,
-        responses={
-            200: Processed,
-            202: inline_serializer(
-                "Queued",
-                {
-                    "pending": serializers.IntegerField(),
-                    "job": serializers.UUIDField(help_text="See jobs/{id}/."),
-                },
-            ),
-        },
-        operation_id="process_create",
-        summary="Extract, link and consolidate everything received so far",
-        description="With `wait` it answers 200 when that is done, 503 when the model is not "
-        f"to be had, and 504 after {WAIT_SECONDS:.0f} s. Without, 202 at once. What is sent "
-        f"meanwhile is not waited for. `job` says how far it is (`jobs/{id}/`). At most {waiting.MOST} requests of an app wait at a time; "
-        "one more is refused with 429.",
-    )
+    @operation("process_create", {200: Processed, 202: Queued}, body=ProcessForm)
     async def post(self, _request: Request, **_path: Any) -> Response:
+        """Extract, link and consolidate everything received so far
+
+        With `wait` it answers 200 when that is done, 503 when the model is not to be had, and 504
+        after 300 s. Without, 202 at once. What is sent meanwhile is not waited for. `job` says how
+        far it is (`jobs/{id}/`). At most 32 requests of an app wait at a time; one more is refused
+        with 429."""
         end_user_id, queued = await in_thread(self._asked)
         if queued is not None:
             return Response(queued, status=status.HTTP_202_ACCEPTED)
@@ -297,14 +276,11 @@ Job = inline_serializer(
 
 
 class OneJob(UserView):
-    @documented(
-        responses={200: Job},
-        operation_id="jobs_retrieve",
-        summary="How far the processing is that was asked for",
-        description="Of `process/` without `wait`. What was sent after it is no part of it. Kept "
-        "for 30 days.",
-    )
+    @operation("jobs_retrieve", Job)
     def get(self, _request: Request, job_id: UUID, **_path: Any) -> Response:
+        """How far the processing is that was asked for
+
+        Of `process/` without `wait`. What was sent after it is no part of it. Kept for 30 days."""
         job = first_or_404(ProcessJob.objects.of(self.end_user).filter(pk=job_id), "unknown_job")
         done = asdict(catch_up.follow(job))
         shown = {"id": job.pk, "created_at": job.created_at, "finished_at": job.finished_at}

@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import cells, placement
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.fields import Strict, Text
 from accounts.models import EndUser
 from accounts.scope import all_users, user_scope
@@ -58,15 +58,12 @@ class PageState(serializers.Serializer):
 
 
 class OwnPage(UserView):
-    @documented(
-        request=PageForm,
-        responses={201: PageAddress},
-        operation_id="page_create",
-        summary="Make an address of the user's own page",
-        description="The user sees there what is known, corrects it and has it forgotten. Whoever "
-        "has the address may do so until it expires: give it to the user alone.",
-    )
+    @operation("page_create", {201: PageAddress}, body=PageForm)
     def post(self, request: Request, **_path: Any) -> Response:
+        """Make an address of the user's own page
+
+        The user sees there what is known, corrects it and has it forgotten. Whoever has the address
+        may do so until it expires: give it to the user alone."""
         asked = self.body(PageForm)
         now = timezone.now()
         expires_at = now + timedelta(minutes=asked.pop("minutes"))
@@ -76,12 +73,9 @@ class OwnPage(UserView):
         url = request.build_absolute_uri(reverse("me", args=[token]))
         return Response({"url": url, "expires_at": expires_at}, status=status.HTTP_201_CREATED)
 
-    @documented(
-        responses={200: PageState},
-        operation_id="page_destroy",
-        summary="Revoke all addresses of the user's own page",
-    )
+    @operation("page_destroy", PageState)
     def delete(self, _request: Request, **_path: Any) -> Response:
+        """Revoke all addresses of the user's own page"""
         self.end_user.revoke_pages()
         return Response({"active": False})
 

@@ -6,7 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.errors import first_or_404
 from accounts.fields import Identifier, Reasoned, RowSerializer, Text, WhyQuery, undo_id
 from accounts.paging import PageQuery, listed, page, page_of
@@ -48,30 +48,23 @@ class ChangedRelation(RelationSerializer):
 
 
 class Relations(PersonView):
-    @documented(
-        responses={200: page_of(RelationSerializer)},
-        parameters=[RelationQuery],
-        operation_id="relations_list",
-        summary="How the people in a user's life are related to each other",
-        description="The latest first. What somebody is to the user is the contact's "
-        "`relationship`.",
-    )
+    @operation("relations_list", page_of(RelationSerializer), query=RelationQuery)
     def get(self, request: Request, **_path: Any) -> Response:
+        """How the people in a user's life are related to each other
+
+        The latest first. What somebody is to the user is the contact's `relationship`."""
         query = self.query(RelationQuery)
         rows = Relation.objects.of(self.end_user)
         if "contact" in query:
             rows = rows.among([self.survivor(query["contact"]).pk])
         return page(request, rows.with_people(), "created_at", query, listed(RelationSerializer))
 
-    @documented(
-        request=NewRelation,
-        responses={200: ChangedRelation, 201: ChangedRelation},
-        operation_id="relations_create",
-        summary="Say how two people are related",
-        description="Both cards say it from then on, and no correction of a memory takes it away. "
-        "200 when that was stated before.",
-    )
+    @operation("relations_create", {200: ChangedRelation, 201: ChangedRelation}, body=NewRelation)
     def post(self, _request: Request, **_path: Any) -> Response:
+        """Say how two people are related
+
+        Both cards say it from then on, and no correction of a memory takes it away. 200 when that
+        was stated before."""
         asked = self.body(NewRelation)
         subject, of = (
             self.survivor(self.other(field, asked[field])).pk for field in ("subject", "object")
@@ -84,14 +77,11 @@ class Relations(PersonView):
 
 
 class OneRelation(UserView):
-    @documented(
-        responses={200: TakenAway},
-        parameters=[WhyQuery],
-        operation_id="relations_destroy",
-        summary="Say that two people are not so related",
-        description="A correction: it can be undone.",
-    )
+    @operation("relations_destroy", TakenAway, query=WhyQuery)
     def delete(self, _request: Request, relation_id: int, **_path: Any) -> Response:
+        """Say that two people are not so related
+
+        A correction: it can be undone."""
         by = self.by(self.query(WhyQuery))
         first_or_404(Relation.objects.of(self.end_user).filter(pk=relation_id), "unknown_relation")
         change = edit.remove_relation(self.end_user, relation_id, **by)

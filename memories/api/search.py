@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.models import EndUser
 from contacts import store
 from memories.api.serializers import Found, SearchForm, TimeRange, with_relations
@@ -32,20 +32,15 @@ Results = inline_serializer(
 class Search(UserView):
     reads = True
 
-    @documented(
-        request=SearchForm,
-        responses={200: Results},
-        operation_id="search_create",
-        summary="The memories that fit a query best",
-        description=(
-            "`intent` weighs words against meaning; it is inferred when not given. A time that "
-            'the query asks about ("last week") puts memories of it first and is shown as '
-            "`range`; `since` and `until` leave out all others instead. "
-            "`score` orders the results; `relevance` says how likely one has to do with the query "
-            "at all. A query that nothing is likely to have to do with finds nothing (`min_relevance`)."
-        ),
-    )
+    @operation("search_create", Results, body=SearchForm)
     def post(self, _request: Request, **_path: Any) -> Response:
+        """The memories that fit a query best
+
+        `intent` weighs words against meaning; it is inferred when not given. A time that the query
+        asks about ("last week") puts memories of it first and is shown as `range`; `since` and
+        `until` leave out all others instead. `score` orders the results; `relevance` says how
+        likely one has to do with the query at all. A query that nothing is likely to have to do
+        with finds nothing (`min_relevance`)."""
         asked = self.body(SearchForm)
         end_user = self.find_user()
         zone = end_user.zone if end_user else self.app.zone

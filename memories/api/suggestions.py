@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import documented
+from accounts.api import operation
 from accounts.errors import first_or_404
 from accounts.fields import Identifier, Reasoned, RowSerializer, undo_id
 from accounts.paging import PageQuery, listed, page, page_of
@@ -84,13 +84,9 @@ class DecidedSuggestion(SuggestionSerializer):
 
 
 class Suggestions(PersonView):
-    @documented(
-        responses={200: page_of(SuggestionSerializer)},
-        parameters=[SuggestionQuery],
-        operation_id="suggestions_list",
-        summary="Who may be one person, the surest first",
-    )
+    @operation("suggestions_list", page_of(SuggestionSerializer), query=SuggestionQuery)
     def get(self, request: Request, **_path: Any) -> Response:
+        """Who may be one person, the surest first"""
         query = self.query(SuggestionQuery)
         rows = Suggestion.objects.of(self.end_user).listed().with_people()
         if query["state"] != "all":
@@ -102,15 +98,12 @@ class Suggestions(PersonView):
 
 
 class DecideSuggestion(PersonView):
-    @documented(
-        request=DecisionForm,
-        responses={200: DecidedSuggestion},
-        operation_id="suggestions_decide",
-        summary="Say whether two contacts are one person",
-        description="409 when one of them was merged already, or when what is to be put off was "
-        "decided. A decision can be undone.",
-    )
+    @operation("suggestions_decide", DecidedSuggestion, body=DecisionForm)
     def post(self, _request: Request, suggestion_id: int, **_path: Any) -> Response:
+        """Say whether two contacts are one person
+
+        409 when one of them was merged already, or when what is to be put off was decided. A
+        decision can be undone."""
         asked = self.body(DecisionForm)
         rows = Suggestion.objects.of(self.end_user).with_people().filter(pk=suggestion_id)
         row = first_or_404(rows, "unknown_suggestion")

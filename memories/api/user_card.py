@@ -6,7 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.cells import atomic
 from accounts.fields import Reasoned, undo_id
 from accounts.models import EndUser
@@ -50,25 +50,19 @@ class UserCardForm(Reasoned):
 
 
 class Card(UserView):
-    @documented(
-        responses={200: UserCard},
-        operation_id="card_retrieve",
-        summary="The user's own card: wishes for answers, health, home and work",
-        description="It follows from what memories state of the user. A `context/` begins with it.",
-    )
+    @operation("card_retrieve", UserCard)
     def get(self, _request: Request, **_path: Any) -> Response:
+        """The user's own card: wishes for answers, health, home and work
+
+        It follows from what memories state of the user. A `context/` begins with it."""
         return Response(_shown(self.end_user))
 
-    @documented(
-        request=UserCardForm,
-        responses={200: ChangedUserCard},
-        operation_id="card_update",
-        summary="Correct the user's own card",
-        description="Only the keys given change: a string or a list is all that holds, null is "
-        "nothing. What holds no longer ends in the memories that state it; a new value becomes a "
-        "memory.",
-    )
+    @operation("card_update", ChangedUserCard, body=UserCardForm)
     def patch(self, _request: Request, **_path: Any) -> Response:
+        """Correct the user's own card
+
+        Only the keys given change: a string or a list is all that holds, null is nothing. What
+        holds no longer ends in the memories that state it; a new value becomes a memory."""
         asked = self.body(UserCardForm, partial=True)
         with atomic():
             end_user = self.end_user_for_writing()

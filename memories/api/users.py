@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserEndpoint, UserView, documented
+from accounts.api import UserEndpoint, UserView, operation
 from accounts.errors import ApiError
 from accounts.fields import Flag, Identifier, Strict
 from memories import portability
@@ -18,13 +18,11 @@ from memories.erasure.receipts import By
 
 
 class Export(UserView):
-    @documented(
-        responses={200: OpenApiTypes.OBJECT},
-        operation_id="export_retrieve",
-        summary="Everything that is stored of a user",
-        description="`import_user` reads it back without loss.",
-    )
+    @operation("export_retrieve", OpenApiTypes.OBJECT)
     def get(self, _request: Request, **_path: Any) -> Response:
+        """Everything that is stored of a user
+
+        `import_user` reads it back without loss."""
         return Response(portability.export_user(self.end_user))
 
 
@@ -49,14 +47,11 @@ class ForgetForm(Strict):
 
 
 class Forget(UserView):
-    @documented(
-        request=ForgetForm,
-        responses={200: Forgotten},
-        operation_id="forget_create",
-        summary="Erase a user, a person or a memory for good",
-        description="This can't be undone.",
-    )
+    @operation("forget_create", Forgotten, body=ForgetForm)
     def post(self, _request: Request, **_path: Any) -> Response:
+        """Erase a user, a person or a memory for good
+
+        This can't be undone."""
         asked = self.body(ForgetForm)
         try:
             if "contact" in asked:
@@ -71,11 +66,9 @@ class Forget(UserView):
 
 
 class User(UserEndpoint):
-    @documented(
-        responses={200: Forgotten},
-        operation_id="users_destroy",
-        summary="Erase a user for good",
-        description="As `forget/` with `everything`. This can't be undone.",
-    )
+    @operation("users_destroy", Forgotten)
     def delete(self, _request: Request, **_path: Any) -> Response:
+        """Erase a user for good
+
+        As `forget/` with `everything`. This can't be undone."""
         return Response(asdict(erase.forget_everything(self.end_user, By(self.actor))))
