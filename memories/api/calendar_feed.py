@@ -33,11 +33,11 @@ MAX_NAME = 80
 
 
 class CalendarState(serializers.Serializer):
-    active = serializers.BooleanField(help_text="Whether there is an address that works.")
+    active = serializers.BooleanField()
 
 
 class CalendarAddress(serializers.Serializer):
-    url = serializers.URLField(help_text="Shown this once; only its hash is kept.")
+    url = serializers.URLField()
 
 
 class Calendar(UserView):

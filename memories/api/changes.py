@@ -21,9 +21,7 @@ from memories.corrections.undo import undo_change
 class ChangeSerializer(RowSerializer):
     """One correction: who did what, when and why."""
 
-    subjects = serializers.ListField(
-        child=serializers.UUIDField(), help_text="The contacts and memories it was about."
-    )
+    subjects = serializers.ListField(child=serializers.UUIDField())
     why = StoredReason()
 
     class Meta:
@@ -34,8 +32,8 @@ class ChangeSerializer(RowSerializer):
 class ChangedRow(serializers.Serializer):
     model = serializers.CharField()
     id = serializers.CharField()
-    before = serializers.JSONField(allow_null=True, help_text="null: it was created.")
-    after = serializers.JSONField(allow_null=True, help_text="null: it was deleted.")
+    before = serializers.JSONField(allow_null=True)
+    after = serializers.JSONField(allow_null=True)
 
 
 class ChangeDetail(ChangeSerializer):
@@ -49,7 +47,6 @@ class UndoBody(Strict):
 
     with_later = serializers.BooleanField(
         default=False,
-        help_text="Also the later changes that touched the same rows, newest first.",
     )
 
 

@@ -36,11 +36,11 @@ class MergeForm(Reasoned):
 
 
 class NotTheSameForm(Reasoned):
-    other = Identifier(help_text="The contact who is another person.")
+    other = Identifier()
 
 
 class ArchiveForm(Reasoned):
-    archived = Flag(help_text="false brings the person back.")
+    archived = Flag()
 
 
 class SplitForm(Reasoned):
@@ -99,9 +99,9 @@ class PersonView(UserView):
 Cadence = inline_serializer(
     "Cadence",
     {
-        "usual_days": serializers.IntegerField(help_text="Between two days of being spoken of."),
+        "usual_days": serializers.IntegerField(),
         "silent_days": serializers.IntegerField(),
-        "quiet": serializers.BooleanField(help_text="Silent for much longer than usual."),
+        "quiet": serializers.BooleanField(),
     },
     allow_null=True,
 )

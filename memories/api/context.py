@@ -40,30 +40,24 @@ class ContextForm(Strict):
         allow_blank=True,
         allow_null=True,
         required=False,
-        help_text="Who else than the user wrote it: they get what they told themselves, and nothing "
-        "that the user did.",
     )
     session_id = Text(max_length=200, allow_blank=True, allow_null=True, required=False)
     history = BoundedList(child=Turn(), max_length=MAX_HISTORY, required=False)
-    limit = Whole(min_value=1, max_value=100, default=10, help_text="Memories at most.")
+    limit = Whole(min_value=1, max_value=100, default=10)
     token_budget = Whole(min_value=1, max_value=100_000, default=1500)
     keep_cards = Whole(
         min_value=0,
         max_value=MOST_STAY,
         required=False,
-        help_text="For how many messages the card of somebody who was meant stays, in short.",
     )
     resolve = serializers.ChoiceField(
         ["auto", "fast", "model"],
         required=False,
-        help_text="`auto`: where it is unsure who is meant, a model is asked, unless it turned out "
-        "too slow here; `model`: however slow; `fast`: none is. Default: as Mio is set.",
     )
     resolve_budget_ms = Whole(
         min_value=50,
         max_value=10_000,
         default=pace.BUDGET_MS,
-        help_text="For so long; after it, what was found without a model is the answer.",
     )
     include = BoundedList(child=serializers.ChoiceField(ALL), default=list(ALL), max_length=10)
 
@@ -71,21 +65,14 @@ class ContextForm(Strict):
 Context = inline_serializer(
     "Context",
     {
-        "system_prompt": serializers.CharField(help_text="Empty when there is nothing to say."),
-        "user_card": serializers.CharField(
-            allow_blank=True, help_text="The user's own card, which the prompt begins with."
-        ),
+        "system_prompt": serializers.CharField(),
+        "user_card": serializers.CharField(allow_blank=True),
         "contacts": inline_serializer(
             "InjectedContact",
             {
                 "id": serializers.UUIDField(),
                 "name": serializers.CharField(),
-                "matched_by": serializers.CharField(
-                    help_text="`conversation`: meant in the last turns, not in this message. "
-                    "`memories`: not named, but what is known of them fits; `matched_text` is "
-                    "the memory that fits best. `reference`: by what the user calls them. "
-                    "`model`: a model was asked."
-                ),
+                "matched_by": serializers.CharField(),
                 "matched_text": serializers.CharField(),
                 "confidence": serializers.FloatField(),
                 "card": serializers.CharField(),
@@ -97,31 +84,21 @@ Context = inline_serializer(
             {
                 "id": serializers.UUIDField(),
                 "content": serializers.CharField(),
-                "score": serializers.FloatField(help_text="What they are ordered by, 0 to 1."),
+                "score": serializers.FloatField(),
                 "relevance": serializers.FloatField(allow_null=True, help_text=RELEVANCE),
                 "reason": serializers.CharField(),
                 "said_on": serializers.DateField(),
-                "outdated_on": serializers.DateField(
-                    allow_null=True, help_text="Since then it is no longer true."
-                ),
-                "speaker": serializers.CharField(
-                    allow_blank=True, help_text="Who said it, where it is a quote."
-                ),
-                "ended": serializers.ListField(
-                    child=serializers.CharField(), help_text="What of it is no longer true."
-                ),
+                "outdated_on": serializers.DateField(allow_null=True),
+                "speaker": serializers.CharField(allow_blank=True),
+                "ended": serializers.ListField(child=serializers.CharField()),
             },
             many=True,
         ),
-        "forgetting": ForgettingSerializer(
-            many=True, help_text="What the user asked in a chat to forget, the latest first."
-        ),
+        "forgetting": ForgettingSerializer(many=True),
         "dates": inline_serializer(
             "InjectedDate",
             {
-                "contact": serializers.UUIDField(
-                    allow_null=True, help_text="None: the user's own date, without a name."
-                ),
+                "contact": serializers.UUIDField(allow_null=True),
                 "name": serializers.CharField(allow_blank=True),
                 "kind": serializers.CharField(),
                 "on": serializers.DateField(),
@@ -130,20 +107,9 @@ Context = inline_serializer(
             many=True,
         ),
         "timing_ms": serializers.FloatField(),
-        "resolved": serializers.CharField(
-            help_text="Who said who is meant: `fast` (no model was wanted, or there is none), "
-            "`sure` (there was nothing to ask), `model`, or `late` and `failed` (a model was "
-            "asked, and what was found without it is the answer)."
-        ),
-        "searched": serializers.CharField(
-            help_text="Whether memories were searched: `yes`, `words` (the message could not be "
-            "embedded, words alone decided), `late` (it took longer than `MIO_CONTEXT_DEADLINE_MS`, "
-            "and cards and linked memories went out without it), or `no` (not asked for, or a "
-            "greeting)."
-        ),
-        "timing": serializers.DictField(
-            child=serializers.FloatField(), help_text="Milliseconds by step; `model` if asked."
-        ),
+        "resolved": serializers.CharField(),
+        "searched": serializers.CharField(),
+        "timing": serializers.DictField(child=serializers.FloatField()),
     },
 )
 

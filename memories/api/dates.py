@@ -24,13 +24,9 @@ MAX_LIMIT = 1000
 
 
 class DatesQuery(Strict):
-    within = serializers.IntegerField(
-        required=False, min_value=0, max_value=MAX_DAYS, help_text="Days from today on."
-    )
-    contact = serializers.UUIDField(required=False, help_text="Only those of this contact.")
-    limit = serializers.IntegerField(
-        required=False, min_value=1, max_value=MAX_LIMIT, help_text="Only the first of them."
-    )
+    within = serializers.IntegerField(required=False, min_value=0, max_value=MAX_DAYS)
+    contact = serializers.UUIDField(required=False)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LIMIT)
 
 
 class _DayForm(Reasoned):
@@ -38,7 +34,7 @@ class _DayForm(Reasoned):
     year = Whole(required=False, allow_null=True, min_value=1800, max_value=2200)
     month = Whole(min_value=1, max_value=12)
     day = Whole(min_value=1, max_value=31)
-    leap_month = Flag(default=False, help_text="Of the lunar leap month of this number.")
+    leap_month = Flag(default=False)
 
 
 class NewDate(_DayForm):
@@ -47,8 +43,6 @@ class NewDate(_DayForm):
     contact = Identifier(required=False, allow_null=True)
     kind = Text(
         max_length=40,
-        help_text="birthday, wedding_anniversary, anniversary, name_day, death_anniversary; of a "
-        "contact any other as well, which is kept as one that ends in _day.",
     )
 
 
@@ -57,8 +51,8 @@ class DateEdit(_DayForm):
 
 
 class DateSerializer(serializers.Serializer):
-    id = serializers.UUIDField(help_text="Stays the same while the contact and the kind do.")
-    contact = serializers.UUIDField(allow_null=True, help_text="null: the user's own.")
+    id = serializers.UUIDField()
+    contact = serializers.UUIDField(allow_null=True)
     name = serializers.CharField(allow_null=True)
     kind = serializers.CharField()
     calendar = serializers.ChoiceField([SOLAR, LUNAR])
@@ -66,15 +60,11 @@ class DateSerializer(serializers.Serializer):
     month = serializers.IntegerField()
     day = serializers.IntegerField()
     leap_month = serializers.BooleanField()
-    text = serializers.CharField(help_text="In the user's language.")
-    next_on = serializers.DateField(allow_null=True, help_text="In the user's time zone.")
+    text = serializers.CharField()
+    next_on = serializers.DateField(allow_null=True)
     in_days = serializers.IntegerField(allow_null=True)
-    years = serializers.IntegerField(
-        allow_null=True, help_text="An age, for a birthday; null unless the year is known."
-    )
-    sources = serializers.ListField(
-        child=serializers.UUIDField(), help_text="Memories; none: somebody stated it."
-    )
+    years = serializers.IntegerField(allow_null=True)
+    sources = serializers.ListField(child=serializers.UUIDField())
 
 
 class ChangedDate(DateSerializer):

@@ -66,21 +66,19 @@ class MemorySummary(serializers.ModelSerializer):
 class EdgeSerializer(serializers.Serializer):
     """A memory beside another, and the edge by which it was reached."""
 
-    id = serializers.IntegerField(help_text="Of the edge, as seen from the memory in via.")
+    id = serializers.IntegerField()
     kind = serializers.CharField()
-    direction = serializers.ChoiceField(
-        DIRECTIONS, help_text="out: the memory in via is the source of the edge."
-    )
+    direction = serializers.ChoiceField(DIRECTIONS)
     reason = StoredReason()
     confidence = serializers.FloatField()
     hops = serializers.IntegerField()
-    weight = serializers.FloatField(help_text="How closely it is related, 0 to 1.")
-    via = serializers.UUIDField(help_text="The memory that the edge leads from.")
+    weight = serializers.FloatField()
+    via = serializers.UUIDField()
     memory = MemorySummary()
 
 
 class Edges(serializers.Serializer):
-    results = EdgeSerializer(many=True, help_text="The closest first.")
+    results = EdgeSerializer(many=True)
 
 
 class StatedEdge(serializers.Serializer):

@@ -31,20 +31,15 @@ class ForgettingSerializer(serializers.Serializer):
     id = serializers.UUIDField()
     state = serializers.ChoiceField(
         STATES,
-        help_text="cancelled: the hiding was undone. not_found: nothing kept was meant. "
-        "unclear: what is meant could not be told, so nothing was forgotten.",
     )
-    memories = serializers.IntegerField(help_text="How many.")
-    contacts = serializers.IntegerField(help_text="How many.")
-    undecided = serializers.IntegerField(
-        help_text="How many messages and contacts may be about forgotten people."
-    )
+    memories = serializers.IntegerField()
+    contacts = serializers.IntegerField()
+    undecided = serializers.IntegerField()
     missing = serializers.ListField(
         child=serializers.CharField(),
-        help_text="What was asked for and nothing was found for; told for a day.",
     )
     requested_at = serializers.DateTimeField()
-    erased_after = serializers.DateTimeField(help_text="When it is, or was, erased for good.")
+    erased_after = serializers.DateTimeField()
     change_id = undo_id("null when nothing is hidden")
 
 

@@ -23,42 +23,40 @@ class VersionSerializer(serializers.Serializer):
     content = serializers.CharField()
     status = serializers.ChoiceField(Memory.Status.choices)
     since = serializers.DateTimeField()
-    until = serializers.DateTimeField(allow_null=True, help_text="null: still.")
-    who = serializers.CharField(help_text="The speaker, or who made the change.")
+    until = serializers.DateTimeField(allow_null=True)
+    who = serializers.CharField()
     why = StoredReason()
-    change_id = serializers.UUIDField(allow_null=True, help_text="The change that began it.")
+    change_id = serializers.UUIDField(allow_null=True)
     source_message_ids = serializers.ListField(child=serializers.IntegerField())
-    quote = serializers.CharField(help_text="The words it rested on.")
+    quote = serializers.CharField()
 
 
 class Versions(serializers.Serializer):
-    results = VersionSerializer(many=True, help_text="The earliest first.")
+    results = VersionSerializer(many=True)
 
 
 class StepSerializer(serializers.Serializer):
     key = serializers.CharField()
     value = serializers.CharField()
     since = serializers.DateTimeField()
-    until = serializers.DateTimeField(allow_null=True, help_text="null: still.")
+    until = serializers.DateTimeField(allow_null=True)
     memory = serializers.UUIDField()
 
 
 class ChangedSerializer(serializers.Serializer):
     """What held one after the other: employers, homes, a taste that turned."""
 
-    person = serializers.UUIDField(allow_null=True, help_text="A contact; null for the user.")
-    steps = StepSerializer(many=True, help_text="The earliest first.")
+    person = serializers.UUIDField(allow_null=True)
+    steps = StepSerializer(many=True)
 
 
 class ChangedFacts(serializers.Serializer):
-    results = ChangedSerializer(many=True, help_text="The latest change first.")
+    results = ChangedSerializer(many=True)
 
 
 class ChangedQuery(Strict):
-    contact = Identifier(required=False, help_text="Only of this person.")
-    limit = serializers.IntegerField(
-        required=False, min_value=1, max_value=1000, help_text="Only the latest of them."
-    )
+    contact = Identifier(required=False)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=1000)
 
 
 class WhatChanged(PersonView):

@@ -20,7 +20,7 @@ from memories.models import Link
 
 
 class NewLink(Reasoned):
-    contact = Identifier(help_text="Whom the memory is about.")
+    contact = Identifier()
 
 
 class LinkSerializer(RowSerializer):
@@ -34,7 +34,7 @@ class LinkSerializer(RowSerializer):
 
 
 class Links(serializers.Serializer):
-    results = LinkSerializer(many=True, help_text="In the order in which they were made.")
+    results = LinkSerializer(many=True)
 
 
 class ChangedLink(LinkSerializer):

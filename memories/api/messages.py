@@ -41,12 +41,10 @@ class MessageForm(Strict):
         max_length=100,
         required=False,
         allow_null=True,
-        help_text="Who wrote it, where that is neither the user nor an assistant: the name of a "
-        "person of theirs, in a chat with them. With the role user.",
     )
-    created_at = PastMoment(required=False, allow_null=True, help_text="Default: now.")
+    created_at = PastMoment(required=False, allow_null=True)
     session_id = Text(max_length=200, required=False, allow_null=True, allow_blank=True)
-    metadata = Metadata(required=False, help_text="What you note of it; it is not read.")
+    metadata = Metadata(required=False)
 
     described = {
         "anyOf": [
@@ -62,19 +60,16 @@ class MessageForm(Strict):
 
 
 class MessagesForm(Strict):
-    messages = BoundedList(
-        child=MessageForm(), min_length=1, max_length=MAX_MESSAGES, help_text="In order."
-    )
+    messages = BoundedList(child=MessageForm(), min_length=1, max_length=MAX_MESSAGES)
 
 
 Received = inline_serializer(
     "Received",
     {
         "accepted": serializers.IntegerField(),
-        "duplicates": serializers.IntegerField(help_text="Known ids with the same words."),
+        "duplicates": serializers.IntegerField(),
         "conflicts": serializers.ListField(
             child=serializers.CharField(),
-            help_text="Known ids with another role, speaker or content: what was sent first stands.",
         ),
     },
 )
@@ -89,8 +84,8 @@ class MessageQuery(PageQuery):
 class MessageSerializer(serializers.ModelSerializer):
     """A message as it was sent; what was erased is not listed."""
 
-    id = serializers.IntegerField(help_text="As in `source_message_ids`.")
-    client_id = serializers.CharField(allow_null=True, help_text="The `id` that it was sent with.")
+    id = serializers.IntegerField()
+    client_id = serializers.CharField(allow_null=True)
     metadata = Metadata()
 
     class Meta:
@@ -102,7 +97,7 @@ class MessageSerializer(serializers.ModelSerializer):
 
 
 class SessionSerializer(serializers.Serializer):
-    session_id = serializers.CharField(help_text='"": messages of no session.')
+    session_id = serializers.CharField()
     messages = serializers.IntegerField()
     first_at = serializers.DateTimeField()
     last_at = serializers.DateTimeField()
@@ -200,16 +195,16 @@ class Sessions(UserView):
 
 
 class ProcessForm(Strict):
-    wait = Flag(required=False, default=False, help_text="Answer when all is done.")
+    wait = Flag(required=False, default=False)
 
 
 Processed = inline_serializer(
     "Processed",
     {
-        "pending": serializers.IntegerField(help_text="Messages not extracted yet."),
-        "extracted": serializers.IntegerField(help_text="Messages extracted meanwhile."),
-        "consolidated": serializers.IntegerField(help_text="Profiles brought up to date."),
-        "quarantined": serializers.IntegerField(help_text="Batches that wait for an operator."),
+        "pending": serializers.IntegerField(),
+        "extracted": serializers.IntegerField(),
+        "consolidated": serializers.IntegerField(),
+        "quarantined": serializers.IntegerField(),
     },
 )
 
@@ -218,7 +213,7 @@ Queued = inline_serializer(
     "Queued",
     {
         "pending": serializers.IntegerField(),
-        "job": serializers.UUIDField(help_text="See jobs/{id}/."),
+        "job": serializers.UUIDField(),
     },
 )
 
@@ -262,12 +257,11 @@ Job = inline_serializer(
         "id": serializers.UUIDField(),
         "state": serializers.ChoiceField(
             ["queued", "running", "postponed", "done"],
-            help_text="postponed: a model failed and is asked again in `retry_after` seconds.",
         ),
-        "pending": serializers.IntegerField(help_text="Messages of the job not extracted yet."),
-        "extracted": serializers.IntegerField(help_text="Messages extracted since."),
-        "consolidated": serializers.IntegerField(help_text="Profiles brought up to date."),
-        "quarantined": serializers.IntegerField(help_text="Batches that wait for an operator."),
+        "pending": serializers.IntegerField(),
+        "extracted": serializers.IntegerField(),
+        "consolidated": serializers.IntegerField(),
+        "quarantined": serializers.IntegerField(),
         "retry_after": serializers.IntegerField(allow_null=True),
         "created_at": serializers.DateTimeField(),
         "finished_at": serializers.DateTimeField(allow_null=True),

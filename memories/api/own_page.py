@@ -33,18 +33,13 @@ class PageForm(Strict):
     """How the page is shown, and for how long its address opens it."""
 
     minutes = serializers.IntegerField(default=MINUTES, min_value=1, max_value=MOST_MINUTES)
-    language = serializers.ChoiceField(
-        ["en", "zh"], required=False, help_text="Default: as the browser asks for."
-    )
-    name = Text(required=False, max_length=60, help_text="Of your application; default: the app's.")
-    color = serializers.RegexField(
-        "^#[0-9A-Fa-f]{6}$", required=False, help_text="Of your application, such as #1f6b5a."
-    )
+    language = serializers.ChoiceField(["en", "zh"], required=False)
+    name = Text(required=False, max_length=60)
+    color = serializers.RegexField("^#[0-9A-Fa-f]{6}$", required=False)
     origin = serializers.RegexField(
         _ORIGIN,
         required=False,
         max_length=200,
-        help_text="Whose pages may embed it, such as https://chat.example.com; default: none.",
     )
 
 
@@ -54,7 +49,7 @@ class PageAddress(serializers.Serializer):
 
 
 class PageState(serializers.Serializer):
-    active = serializers.BooleanField(help_text="false: no address that was made works any more.")
+    active = serializers.BooleanField()
 
 
 class OwnPage(UserView):

@@ -18,15 +18,15 @@ from memories.api.requested import TakenAway, stated
 
 
 class RelationQuery(PageQuery):
-    contact = serializers.UUIDField(required=False, help_text="Only those of this contact.")
+    contact = serializers.UUIDField(required=False)
 
 
 class NewRelation(Reasoned):
     """``subject`` is the ``kind`` of ``object``."""
 
-    subject = Identifier(help_text="The contact who is somebody's mother, boss, partner …")
-    kind = Text(max_length=relations.MAX_KIND, help_text="In the user's words: mother, 上司")
-    object = Identifier(help_text="… and whose.")
+    subject = Identifier()
+    kind = Text(max_length=relations.MAX_KIND)
+    object = Identifier()
 
 
 class RelationSerializer(RowSerializer):
@@ -34,9 +34,7 @@ class RelationSerializer(RowSerializer):
 
     subject = Named()
     object = Named()
-    sources = serializers.ListField(
-        child=serializers.UUIDField(), help_text="The memories that say so; none: it was stated."
-    )
+    sources = serializers.ListField(child=serializers.UUIDField())
 
     class Meta:
         model = Relation

@@ -15,7 +15,7 @@ from memories.models import Memory
 
 
 class TakenAway(serializers.Serializer):
-    change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
+    change_id = serializers.UUIDField()
 
 
 Forgotten = inline_serializer(
@@ -24,14 +24,10 @@ Forgotten = inline_serializer(
         "contacts": serializers.IntegerField(),
         "memories": serializers.IntegerField(),
         "messages": serializers.IntegerField(),
-        "report": serializers.UUIDField(
-            allow_null=True, help_text="Of a person: see forgetting/{id}/."
-        ),
-        "unsure": serializers.IntegerField(help_text="How much that report leaves undecided."),
+        "report": serializers.UUIDField(allow_null=True),
+        "unsure": serializers.IntegerField(),
         "receipt": serializers.UUIDField(
             allow_null=True,
-            help_text="Of the proof that operators find under Activity; null where "
-            "nothing was there.",
         ),
     },
 )

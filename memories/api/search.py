@@ -23,7 +23,7 @@ Results = inline_serializer(
     "SearchResults",
     {
         "results": Found(many=True),
-        "intent": serializers.CharField(help_text="As given, else as inferred."),
+        "intent": serializers.CharField(),
         "range": TimeRange(allow_null=True),
     },
 )

@@ -29,9 +29,8 @@ class SuggestionQuery(PageQuery):
     state = serializers.ChoiceField(
         [*STATES, "all"],
         default=Suggestion.State.OPEN.value,
-        help_text="later: put off; merged and different: how it was decided.",
     )
-    contact = serializers.UUIDField(required=False, help_text="Only those about this contact.")
+    contact = serializers.UUIDField(required=False)
 
 
 class DecisionForm(Reasoned):
@@ -40,14 +39,13 @@ class DecisionForm(Reasoned):
     decision = serializers.ChoiceField(DECISIONS)
     into = Identifier(
         required=False,
-        help_text="Of a merge: who of the two stays. Default: who is mentioned more.",
     )
 
 
 class EvidenceSerializer(serializers.Serializer):
-    code = serializers.CharField(help_text='"" in the oldest.')
+    code = serializers.CharField()
     text = serializers.CharField()
-    weight = serializers.FloatField(help_text="Negative: it speaks against one person.")
+    weight = serializers.FloatField()
 
     def to_representation(self, row: dict[str, Any]) -> dict[str, Any]:
         code = row.get("code", "")
@@ -59,13 +57,9 @@ class SuggestionSerializer(RowSerializer):
     """Two contacts that may be one person."""
 
     contacts = serializers.SerializerMethodField()
-    evidence = EvidenceSerializer(
-        many=True, source="known_evidence", help_text="What counts most first."
-    )
+    evidence = EvidenceSerializer(many=True, source="known_evidence")
 
-    judgement = serializers.CharField(
-        help_text="What a model said: `same`, `different` (decided as such), `unsure`, or empty."
-    )
+    judgement = serializers.CharField()
 
     class Meta:
         model = Suggestion

@@ -19,17 +19,14 @@ from understanding.attributes import ON_OWN_CARD
 
 class UserCardValue(serializers.Serializer):
     value = serializers.CharField()
-    sources = serializers.ListField(child=serializers.UUIDField(), help_text="Memories.")
+    sources = serializers.ListField(child=serializers.UUIDField())
     since = serializers.DateTimeField(allow_null=True)
 
 
 class UserCard(serializers.Serializer):
-    card = serializers.CharField(
-        allow_blank=True, help_text="As prompts get it, in about 150 tokens at most."
-    )
+    card = serializers.CharField(allow_blank=True)
     attributes = serializers.DictField(
         child=serializers.ListField(child=UserCardValue()),
-        help_text="The values under each key, the last said first.",
     )
 
 
