@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from accounts import row_security
+from accounts.cells import connection
 from accounts.management.command import MioCommand
 from memories.models import Memory
 from memories.providers.thresholds import CALIBRATIONS
 
 if TYPE_CHECKING:
-    from memories.doctor.findings import Finding
+    from memories.doctor.invariants import Finding
 
 SHOWN = 10
 
@@ -32,7 +34,7 @@ class Command(MioCommand):
     ) -> None:
         """``leave_out``: the names of checks that a caller does not want."""
         # Loaded here: the checks bring the whole pipeline, which --help does without.
-        from memories.doctor import CHECKS
+        from memories.doctor.invariants import CHECKS
 
         wrong: dict[str, list[Finding]] = {}
         repaired = 0
@@ -89,10 +91,8 @@ class Command(MioCommand):
 
 def _warnings() -> list[str]:
     """What is no damage and may be meant."""
-    from memories.doctor import isolation
-
     model = settings.MIO_EMBEDDING_MODEL
-    told = [*isolation.warnings(), *_of_nobody()]
+    told = [*row_security.warnings(connection), *_of_nobody()]
     if model in CALIBRATIONS:
         return told
     return [

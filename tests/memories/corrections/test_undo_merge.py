@@ -103,7 +103,9 @@ def test_merges_chain_and_come_undone_from_the_last(end_user):
     assert_same(knowledge(end_user), before)
 
 
-def test_what_came_after_a_merge_stays_with_the_survivor_whose_profile_reads_it_again(end_user, people):
+def test_what_came_after_a_merge_stays_with_the_survivor_whose_profile_reads_it_again(
+    end_user, people
+):
     liz, elizabeth = people
     change = merged(people)
     later = make_memory(end_user, "She bakes bread.", fresh(elizabeth))

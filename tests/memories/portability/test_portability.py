@@ -17,7 +17,7 @@ from contacts.models import Contact, Relation, Suggestion, json_value
 from memories import portability
 from memories.corrections import derived, edit_memories, sources
 from memories.corrections.undo import undo_change
-from memories.doctor import CHECKS
+from memories.doctor.invariants import CHECKS
 from memories.erasure.erase import forget_everything
 from memories.jobs import schedules
 from memories.models import Batch, Edge, Link, Memory, Vector
