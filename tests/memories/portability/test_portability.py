@@ -186,7 +186,7 @@ def test_a_suggested_pair_comes_back_under_ids_of_any_order(
         recorder.watch([pair])
         Suggestion.objects.filter(pk=pair.pk).update(first=two)
     fresh = (UUID(int=10 + n) for n in (*order, *range(3, 99)))
-    monkeypatch.setattr("memories.portability.rows.uuid4", lambda: next(fresh))
+    monkeypatch.setattr("memories.portability.load.uuid4", lambda: next(fresh))
 
     copied = portability.import_user(make_app(), portability.export_user(end_user))
     undo_change(Change.objects.of(copied).get(), actor="operator:y")
