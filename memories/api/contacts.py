@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,7 +23,6 @@ from memories.api.requested import Forgotten
 from memories.corrections import merge_contacts
 from memories.erasure import erase
 from memories.erasure.receipts import By
-from memories.history.mention_rhythm import rhythms
 
 MAX_SPLIT = 5000
 
@@ -96,32 +94,11 @@ class PersonView(UserView):
         return Response({**detail(contact), "change_id": change and change.id}, status=code)
 
 
-Cadence = inline_serializer(
-    "Cadence",
-    {
-        "usual_days": serializers.IntegerField(),
-        "silent_days": serializers.IntegerField(),
-        "quiet": serializers.BooleanField(),
-    },
-    allow_null=True,
-)
-
-
-class PersonDetail(ContactDetail):
-    cadence = Cadence
-
-
 class Person(PersonView, OneContact):
-    @operation("contacts_retrieve", PersonDetail)
+    @operation("contacts_retrieve", ContactDetail)
     def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        """One person; the id of a merged one answers with the survivor
-
-        `cadence` says how often they used to be spoken of and for how long they have not been; null
-        before there is a rhythm. It is never injected."""
-        contact = self.survivor(contact_id)
-        rhythm = rhythms(self.end_user, [contact.pk]).get(contact.pk)
-        cadence = rhythm and {**asdict(rhythm), "quiet": rhythm.quiet}
-        return Response({**detail(contact), "cadence": cadence})
+        """One person; the id of a merged one answers with the survivor"""
+        return Response(detail(self.survivor(contact_id)))
 
     @operation("contacts_destroy", Forgotten)
     def delete(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
