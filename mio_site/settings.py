@@ -263,7 +263,7 @@ SPECTACULAR_SETTINGS = {
         "MemoryKindEnum": "memories.models.Memory.Kind",
         "SuggestionStateEnum": "contacts.models.Suggestion.State",
         "ForgettingStateEnum": "memories.api.erasures.STATES",
-        "StatedEdgeEnum": "memories.api.edges.KINDS",
+        "StatedEdgeEnum": "memories.api.memories.KINDS",
         "WebhookTypeEnum": "webhooks.event_types.TYPES",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -2,24 +2,38 @@
 ``contacts.api``, since their memories follow."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
+from django.db.models import Q
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, operation
-from accounts.errors import ApiError, unknown
-from accounts.fields import BoundedList, Flag, Identifier, Reasoned, Text
+from accounts.errors import ApiError, first_or_404, unknown
+from accounts.fields import (
+    BoundedList,
+    Flag,
+    Identifier,
+    Reasoned,
+    RowSerializer,
+    Text,
+    WhyQuery,
+    undo_id,
+)
 from accounts.models import Change
-from contacts import store
+from accounts.paging import PageQuery, listed, page, page_of
+from accounts.reasons import Reason
+from contacts import edit, relations, store
 from contacts.api import OneContact
 from contacts.edit import archive_contact
-from contacts.merge import not_the_same
-from contacts.models import Contact
-from contacts.serializers import ChangedContact, ContactDetail, Name, detail
-from memories.api.requested import Forgotten
+from contacts.merge import not_the_same, put_off
+from contacts.models import Contact, Relation, Suggestion
+from contacts.resolution.suggestions import survivor_first
+from contacts.serializers import ChangedContact, ContactDetail, Name, Named, detail
+from memories.api.requested import Forgotten, TakenAway, stated, with_change
 from memories.corrections import merge_contacts
 from memories.erasure import erase
 from memories.erasure.receipts import By
@@ -184,3 +198,169 @@ class Resolve(PersonView):
             value = asked["value"]
             _, change = merge_contacts.resolve_attribute(user, contact.id, key, value, **by)
         return self.changed(contact.id, change)
+
+
+class RelationQuery(PageQuery):
+    contact = serializers.UUIDField(required=False)
+
+
+class NewRelation(Reasoned):
+    """``subject`` is the ``kind`` of ``object``."""
+
+    subject = Identifier()
+    kind = Text(max_length=relations.MAX_KIND)
+    object = Identifier()
+
+
+class RelationSerializer(RowSerializer):
+    """``subject`` is the ``kind`` of ``object``."""
+
+    subject = Named()
+    object = Named()
+    sources = serializers.ListField(child=serializers.UUIDField())
+
+    class Meta:
+        model = Relation
+        fields = ["id", "subject", "kind", "object", "sources", "created_at"]
+
+
+class ChangedRelation(RelationSerializer):
+    change_id = undo_id("null when it was stated before")
+
+
+class Relations(PersonView):
+    @operation("relations_list", page_of(RelationSerializer), query=RelationQuery)
+    def get(self, request: Request, **_path: Any) -> Response:
+        """How the people in a user's life are related to each other
+
+        The latest first. What somebody is to the user is the contact's `relationship`."""
+        query = self.query(RelationQuery)
+        rows = Relation.objects.of(self.end_user)
+        if "contact" in query:
+            rows = rows.among([self.survivor(query["contact"]).pk])
+        return page(request, rows.with_people(), "created_at", query, listed(RelationSerializer))
+
+    @operation("relations_create", {200: ChangedRelation, 201: ChangedRelation}, body=NewRelation)
+    def post(self, _request: Request, **_path: Any) -> Response:
+        """Say how two people are related
+
+        Both cards say it from then on, and no correction of a memory takes it away. 200 when that
+        was stated before."""
+        asked = self.body(NewRelation)
+        subject, of = (
+            self.survivor(self.other(field, asked[field])).pk for field in ("subject", "object")
+        )
+        change = edit.add_relation(self.end_user, subject, asked["kind"], of, **self.by(asked))
+        kind = relations.cleaned(asked["kind"])
+        rows = Relation.objects.of(self.end_user).with_people()
+        row = rows.get(subject=subject, object=of, kind=kind)
+        return stated(RelationSerializer(row).data, change)
+
+
+class OneRelation(UserView):
+    @operation("relations_destroy", TakenAway, query=WhyQuery)
+    def delete(self, _request: Request, relation_id: int, **_path: Any) -> Response:
+        """Say that two people are not so related
+
+        A correction: it can be undone."""
+        by = self.by(self.query(WhyQuery))
+        first_or_404(Relation.objects.of(self.end_user).filter(pk=relation_id), "unknown_relation")
+        change = edit.remove_relation(self.end_user, relation_id, **by)
+        return Response(TakenAway({"change_id": change.id}).data)
+
+
+STATES = [state.value for state in Suggestion.State]
+DECISIONS = ["merge", "different", "later"]
+
+
+class SuggestionQuery(PageQuery):
+    state = serializers.ChoiceField(
+        [*STATES, "all"],
+        default=Suggestion.State.OPEN.value,
+    )
+    contact = serializers.UUIDField(required=False)
+
+
+class DecisionForm(Reasoned):
+    """``merge``: one person; ``different``: two, never asked again; ``later``: put off."""
+
+    decision = serializers.ChoiceField(DECISIONS)
+    into = Identifier(
+        required=False,
+    )
+
+
+class EvidenceSerializer(serializers.Serializer):
+    code = serializers.CharField()
+    text = serializers.CharField()
+    weight = serializers.FloatField()
+
+    def to_representation(self, row: dict[str, Any]) -> dict[str, Any]:
+        code = row.get("code", "")
+        text = str(Reason(code, **row["params"])) if code else row["text"]
+        return {"code": code, "text": text, "weight": row["weight"]}
+
+
+class SuggestionSerializer(RowSerializer):
+    """Two contacts that may be one person."""
+
+    contacts = serializers.SerializerMethodField()
+    evidence = EvidenceSerializer(many=True, source="known_evidence")
+
+    judgement = serializers.CharField()
+
+    class Meta:
+        model = Suggestion
+        fields: ClassVar = [
+            "id", "contacts", "verdict", "confidence", "evidence", "state", "decided_by",
+            "decided_at", "judgement", "judged_reason", "judged_by", "created_at",
+        ]  # fmt: skip
+
+    @extend_schema_field(Named(many=True))
+    def get_contacts(self, row: Suggestion) -> list[dict[str, Any]]:
+        return list(Named([row.first, row.second], many=True).data)
+
+
+class DecidedSuggestion(SuggestionSerializer):
+    change_id = undo_id("null when it was put off")
+
+
+class Suggestions(PersonView):
+    @operation("suggestions_list", page_of(SuggestionSerializer), query=SuggestionQuery)
+    def get(self, request: Request, **_path: Any) -> Response:
+        """Who may be one person, the surest first"""
+        query = self.query(SuggestionQuery)
+        rows = Suggestion.objects.of(self.end_user).listed().with_people()
+        if query["state"] != "all":
+            rows = rows.filter(state=query["state"])
+        if "contact" in query:
+            pk = self.survivor(query["contact"]).pk
+            rows = rows.filter(Q(first=pk) | Q(second=pk))
+        return page(request, rows, "confidence", query, listed(SuggestionSerializer))
+
+
+class DecideSuggestion(PersonView):
+    @operation("suggestions_decide", DecidedSuggestion, body=DecisionForm)
+    def post(self, _request: Request, suggestion_id: int, **_path: Any) -> Response:
+        """Say whether two contacts are one person
+
+        409 when one of them was merged already, or when what is to be put off was decided. A
+        decision can be undone."""
+        asked = self.body(DecisionForm)
+        rows = Suggestion.objects.of(self.end_user).with_people().filter(pk=suggestion_id)
+        row = first_or_404(rows, "unknown_suggestion")
+        pair = row.first_id, row.second_id
+        into = asked.get("into")
+        if into and (asked["decision"] != "merge" or into not in pair):
+            raise serializers.ValidationError({"into": ["Of a merge: one of the two contacts."]})
+        change = None
+        if asked["decision"] == "merge":
+            stays, goes = survivor_first(self.end_user, pair)
+            if into == goes:
+                stays, goes = goes, stays
+            change = merge_contacts.merge(self.end_user, goes, stays, **self.by(asked))
+        elif asked["decision"] == "different":
+            change = not_the_same(self.end_user, *pair, **self.by(asked))
+        else:
+            put_off(self.end_user, *pair, actor=self.actor)
+        return Response(with_change(SuggestionSerializer(rows.get()).data, change))

@@ -1,8 +1,10 @@
-"""Memories over HTTP: list, read, add, correct, move to another person."""
+"""Memories over HTTP: read, added, corrected, whom they are about, how they stand to each other, and
+what they said before."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from rest_framework import serializers
@@ -12,13 +14,25 @@ from rest_framework.response import Response
 from accounts.api import UserView, operation
 from accounts.cells import atomic
 from accounts.errors import conflict, unknown
+from accounts.fields import (
+    Identifier,
+    Reasoned,
+    RowSerializer,
+    StoredReason,
+    Strict,
+    WhyQuery,
+    undo_id,
+)
 from accounts.models import EndUser
 from accounts.paging import listed, page, page_of
 from contacts import store
 from contacts.models import Contact
-from memories import queue
+from contacts.serializers import Named
+from memories import graph, queue
+from memories.api.contacts import PersonView
 from memories.api.requested import (
     Forgotten,
+    TakenAway,
     changed,
     check_memory,
     memory_of,
@@ -33,10 +47,12 @@ from memories.api.serializers import (
     NewMemory,
     with_relations,
 )
-from memories.corrections import edit_memories
+from memories.corrections import edit_edges, edit_memories, review_links
 from memories.erasure import erase
 from memories.erasure.receipts import By
-from memories.models import Memory, MemoryQuerySet
+from memories.history import versions
+from memories.history.changed import changed as what_changed
+from memories.models import Edge, Link, Memory, MemoryQuerySet
 from memories.search.tokens import tokenise
 from memories.types import Subtype
 
@@ -152,3 +168,280 @@ def _contacts(end_user: EndUser, ids: Sequence[UUID], field: str) -> list[Contac
     if None in contacts:
         raise serializers.ValidationError({field: ["This user has no such contact."]})
     return list({contact.id: contact for contact in contacts if contact}.values())
+
+
+class NewLink(Reasoned):
+    contact = Identifier()
+
+
+class LinkSerializer(RowSerializer):
+    """That a memory is about a contact, or that somebody said it is not (``rejected``)."""
+
+    contact = Named()
+
+    class Meta:
+        model = Link
+        fields: ClassVar = ["contact", "made_by", "confidence", "rejected", "created_at"]
+
+
+class Links(serializers.Serializer):
+    results = LinkSerializer(many=True)
+
+
+class ChangedLink(LinkSerializer):
+    change_id = undo_id("null when it was stated before")
+
+
+class MemoryLinks(PersonView):
+    @operation("memories_links_list", Links)
+    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """Whom a memory is about, who found that out, and how sure it is"""
+        check_memory(self.end_user, memory_id)
+        rows = Link.objects.of(self.end_user).filter(memory=memory_id).with_people()
+        return Response(Links({"results": rows.order_by("pk")}).data)
+
+    @operation("memories_links_create", {200: ChangedLink, 201: ChangedLink}, body=NewLink)
+    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """Say that a memory is about a person
+
+        Also what a machine found out is confirmed so, and a rejection taken back. 200 when that was
+        stated before."""
+        asked = self.body(NewLink)
+        check_memory(self.end_user, memory_id)
+        pk = self.other("contact", asked["contact"])
+        contact = self.survivor(pk)
+        with atomic():
+            change = review_links.state(self.end_user, memory_id, pk, **self.by(asked))
+            queue.enqueue("embed", self.end_user.pk)
+        rows = Link.objects.of(self.end_user).with_people()
+        row = rows.get(memory=memory_id, contact=contact)
+        return stated(LinkSerializer(row).data, change)
+
+
+class OneLink(PersonView):
+    @operation("memories_links_destroy", TakenAway, query=WhyQuery)
+    def delete(
+        self, _request: Request, memory_id: UUID, contact_id: UUID, **_path: Any
+    ) -> Response:
+        """Say that a memory is not about a person
+
+        A correction: it can be undone. The link is rejected: no machine makes it again, and what
+        the profile had learnt from the memory goes."""
+        by = self.by(self.query(WhyQuery))
+        check_memory(self.end_user, memory_id)
+        contact = self.survivor(contact_id)
+        linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
+        if not linked.filter(contact=contact).exists():
+            raise unknown("unknown_link")
+        with atomic():
+            change = edit_memories.unlink(self.end_user, memory_id, contact.pk, **by)
+            queue.enqueue("embed", self.end_user.pk)
+        return Response(TakenAway({"change_id": change.id}).data)
+
+
+MOST_EDGES = 100
+SHARES = Edge.SHARES_ENTITY.rstrip(":")
+# Kinds that hold in both directions.
+MUTUAL = (str(Edge.Kind.CONFLICTS), Edge.SHARES_ENTITY)
+DIRECTIONS = ("out", "in", "both")
+
+KINDS = [kind.value for kind in edit_edges.STATED]
+
+
+_KINDS = [*Edge.Kind, SHARES]
+_KIND = rf"^(?:(?:{'|'.join(_KINDS)})$|{Edge.SHARES_ENTITY})"
+
+
+class KindOfEdge(serializers.CharField):
+    described = {"pattern": _KIND}
+
+    def to_internal_value(self, data: Any) -> str:
+        kind = super().to_internal_value(data)
+        if not re.match(_KIND, kind):
+            raise serializers.ValidationError(f"Unknown kind. Known are: {', '.join(_KINDS)}.")
+        return Edge.SHARES_ENTITY if kind == SHARES else kind
+
+
+class EdgesQuery(Strict):
+    hops = serializers.IntegerField(min_value=1, max_value=2, default=1)
+    kind = KindOfEdge(
+        max_length=100,
+        required=False,
+        help_text=f"One kind of edge; {SHARES} for those by any entity.",
+    )
+    limit = serializers.IntegerField(min_value=1, max_value=MOST_EDGES, default=50)
+
+
+class NewEdge(Reasoned):
+    """This memory stands so to another one: it ``causes`` the target, …"""
+
+    target = Identifier()
+    kind = serializers.ChoiceField(KINDS)
+
+
+class MemorySummary(serializers.ModelSerializer):
+    class Meta:
+        model = Memory
+        fields = ["id", "content", "type", "status", "said_at"]
+
+
+class EdgeSerializer(serializers.Serializer):
+    """A memory beside another, and the edge by which it was reached."""
+
+    id = serializers.IntegerField()
+    kind = serializers.CharField()
+    direction = serializers.ChoiceField(DIRECTIONS)
+    reason = StoredReason()
+    confidence = serializers.FloatField()
+    hops = serializers.IntegerField()
+    weight = serializers.FloatField()
+    via = serializers.UUIDField()
+    memory = MemorySummary()
+
+
+class Edges(serializers.Serializer):
+    results = EdgeSerializer(many=True)
+
+
+class StatedEdge(serializers.Serializer):
+    id = serializers.IntegerField()
+    kind = serializers.CharField()
+    source = serializers.UUIDField()  # type: ignore[assignment]
+    target = serializers.UUIDField()
+    change_id = undo_id("null when it was there")
+
+
+class MemoryEdges(UserView):
+    @operation("memories_edges_list", Edges, query=EdgesQuery)
+    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """The memories beside a memory, one or two edges away
+
+        Active and outdated memories; never archived ones."""
+        query = self.query(EdgesQuery)
+        check_memory(self.end_user, memory_id)
+        neighbours = graph.neighbours(
+            self.end_user,
+            [memory_id],
+            hops=query["hops"],
+            limit=query["limit"],
+            kinds=[query["kind"]] if "kind" in query else [],
+        )
+        memories = (
+            Memory.objects.of(self.end_user).filter(pk__in=neighbours).defer("tokens").in_bulk()
+        )
+        results = [
+            _shown_edge(beside, memories[pk]) for pk, beside in neighbours.items() if pk in memories
+        ]
+        return Response(Edges({"results": results}).data)
+
+    @operation("memories_edges_create", {200: StatedEdge, 201: StatedEdge}, body=NewEdge)
+    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """Say how a memory stands to another
+
+        200 with the edge that says exactly this already, if there is one."""
+        asked = self.body(NewEdge)
+        check_memory(self.end_user, memory_id)
+        if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
+            raise serializers.ValidationError({"target": ["This user has no such memory."]})
+        with atomic():
+            edge, change = edit_edges.connect(
+                self.end_user, memory_id, asked["target"], asked["kind"], **self.by(asked)
+            )
+        ends = {"source": edge.source_id, "target": edge.target_id}
+        return stated({"id": edge.pk, "kind": edge.kind, **ends}, change)
+
+
+class OneEdge(UserView):
+    @operation("memories_edges_destroy", TakenAway)
+    def delete(self, _request: Request, memory_id: UUID, edge_id: int, **_path: Any) -> Response:
+        """Take an edge of a memory away
+
+        No machine joins the two again, until the change is undone."""
+        check_memory(self.end_user, memory_id)
+        edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
+        if not edges.filter(pk=edge_id).exists():
+            raise unknown("unknown_edge")
+        with atomic():
+            change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
+        return Response(TakenAway({"change_id": change.id}).data)
+
+
+def _shown_edge(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:
+    step = beside.steps[-1]
+    mutual = step.kind.startswith(MUTUAL)
+    return {
+        "id": step.edge,
+        "kind": step.kind,
+        "direction": "both" if mutual else "in" if step.inverse else "out",
+        "reason": step.reason,
+        "confidence": step.confidence,
+        "hops": beside.hops,
+        "weight": round(beside.weight, 4),
+        "via": step.source,
+        "memory": memory,
+    }
+
+
+class VersionSerializer(serializers.Serializer):
+    """What a memory of the chain said, from when until when."""
+
+    memory_id = serializers.UUIDField()
+    content = serializers.CharField()
+    status = serializers.ChoiceField(Memory.Status.choices)
+    since = serializers.DateTimeField()
+    until = serializers.DateTimeField(allow_null=True)
+    who = serializers.CharField()
+    why = StoredReason()
+    change_id = serializers.UUIDField(allow_null=True)
+    source_message_ids = serializers.ListField(child=serializers.IntegerField())
+    quote = serializers.CharField()
+
+
+class Versions(serializers.Serializer):
+    results = VersionSerializer(many=True)
+
+
+class StepSerializer(serializers.Serializer):
+    key = serializers.CharField()
+    value = serializers.CharField()
+    since = serializers.DateTimeField()
+    until = serializers.DateTimeField(allow_null=True)
+    memory = serializers.UUIDField()
+
+
+class ChangedSerializer(serializers.Serializer):
+    """What held one after the other: employers, homes, a taste that turned."""
+
+    person = serializers.UUIDField(allow_null=True)
+    steps = StepSerializer(many=True)
+
+
+class ChangedFacts(serializers.Serializer):
+    results = ChangedSerializer(many=True)
+
+
+class ChangedQuery(Strict):
+    contact = Identifier(required=False)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=1000)
+
+
+class WhatChanged(PersonView):
+    @operation("changed_facts_list", ChangedFacts, query=ChangedQuery)
+    def get(self, _request: Request, **_path: Any) -> Response:
+        """What changed in the lives of the user and their people
+
+        Facts that are no longer true beside what took their place."""
+        query = self.query(ChangedQuery)
+        who = self.survivor(query["contact"]).id if query.get("contact") else None
+        facts = what_changed(self.end_user, who)[: query.get("limit")]
+        return Response(ChangedFacts({"results": [asdict(one) for one in facts]}).data)
+
+
+class MemoryHistory(UserView):
+    @operation("memories_history", Versions)
+    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        """All versions of a memory: what it replaced, its edits, what replaced it"""
+        found = versions.versions(self.end_user, memory_id)
+        if not found:
+            raise unknown("unknown_memory")
+        return Response(Versions({"results": [asdict(version) for version in found]}).data)

@@ -1,4 +1,4 @@
-"""A whole end user over HTTP: everything out, or everything gone."""
+"""A whole end user over HTTP: everything out, everything gone, and the user's own card."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,12 +9,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserEndpoint, UserView, operation
+from accounts.cells import atomic
 from accounts.errors import ApiError
-from accounts.fields import Flag, Identifier, Strict
-from memories import portability
-from memories.api.requested import Forgotten
+from accounts.fields import Flag, Identifier, Reasoned, Strict, undo_id
+from accounts.models import EndUser
+from contacts.serializers import Attributes
+from memories import own_card, portability, queue
+from memories.api.requested import Forgotten, with_change
+from memories.corrections.edit_own_card import edit_own_card
 from memories.erasure import erase
 from memories.erasure.receipts import By
+from understanding.attributes import ON_OWN_CARD
 
 
 class Export(UserView):
@@ -72,3 +77,60 @@ class User(UserEndpoint):
 
         As `forget/` with `everything`. This can't be undone."""
         return Response(asdict(erase.forget_everything(self.end_user, By(self.actor))))
+
+
+class UserCardValue(serializers.Serializer):
+    value = serializers.CharField()
+    sources = serializers.ListField(child=serializers.UUIDField())
+    since = serializers.DateTimeField(allow_null=True)
+
+
+class UserCard(serializers.Serializer):
+    card = serializers.CharField(allow_blank=True)
+    attributes = serializers.DictField(
+        child=serializers.ListField(child=UserCardValue()),
+    )
+
+
+class ChangedUserCard(UserCard):
+    change_id = undo_id("null when nothing was to be changed")
+
+
+class UserCardForm(Reasoned):
+    attributes = Attributes(
+        help_text=f"Of {', '.join(ON_OWN_CARD)}: all values that hold, null for none."
+    )
+
+    def validate_attributes(self, values: dict[str, list[str]]) -> dict[str, list[str]]:
+        if unknown := sorted(values.keys() - set(ON_OWN_CARD)):
+            known = ", ".join(ON_OWN_CARD)
+            raise serializers.ValidationError(f"The card has no {unknown[0]}; it has {known}.")
+        return values
+
+
+class Card(UserView):
+    @operation("card_retrieve", UserCard)
+    def get(self, _request: Request, **_path: Any) -> Response:
+        """The user's own card: wishes for answers, health, home and work
+
+        It follows from what memories state of the user. A `context/` begins with it."""
+        return Response(_shown(self.end_user))
+
+    @operation("card_update", ChangedUserCard, body=UserCardForm)
+    def patch(self, _request: Request, **_path: Any) -> Response:
+        """Correct the user's own card
+
+        Only the keys given change: a string or a list is all that holds, null is nothing. What
+        holds no longer ends in the memories that state it; a new value becomes a memory."""
+        asked = self.body(UserCardForm, partial=True)
+        with atomic():
+            end_user = self.end_user_for_writing()
+            change = edit_own_card(end_user, asked.get("attributes", {}), **self.by(asked))
+            queue.enqueue("embed", end_user.pk)
+            end_user.refresh_from_db(fields=["own_facts"])
+        return Response(with_change(_shown(end_user), change))
+
+
+def _shown(end_user: EndUser) -> dict[str, Any]:
+    known = own_card.of(end_user)
+    return {"card": own_card.text_of(end_user, known), "attributes": known}
