@@ -1,4 +1,4 @@
-"""Reading, erasing, merging, splitting and archiving contacts over HTTP. Here, not in
+"""Contacts over HTTP: read, erased, merged, split, archived, related, told apart. Here, not in
 ``contacts.api``, since their memories follow."""
 
 from dataclasses import asdict

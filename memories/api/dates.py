@@ -125,9 +125,10 @@ class OneDate(UserView):
     def delete(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
         """Say that an important date is none
 
-        Memories that tell the user's own are marked as no longer true."""
+        The facts of memories that tell the user's own end."""
         by, date = self.by(self.query(WhyQuery)), self.date(date_id)
-        return Response(with_change({}, edit_dates.remove_date(self.end_user, date, **by)))
+        whose = self.end_user, date.contact and date.contact.pk, date.kind
+        return Response(with_change({}, edit_dates.set_date(*whose, None, **by)))
 
 
 def _stated(

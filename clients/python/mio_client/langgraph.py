@@ -24,7 +24,7 @@ from langgraph.store.base import (
 )
 
 from mio_client.client import Mio, MioError
-from mio_client.types import Contact, Found, Memory, ContactDetail
+from mio_client.types import Contact, ContactDetail, Found, Memory
 
 ROOT = "mio"
 KINDS = ("memories", "people")
