@@ -26,7 +26,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import relations, store
 from contacts.models import Contact, Relation
 from memories import graph, queue
-from memories.corrections import derived, rewrite_links, sources, validity
+from memories.corrections import derived, lineage, sources, validity
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
 from memories.types import StoredFact
@@ -99,7 +99,7 @@ def outdate(
         if by is not None:
             edge = Edge(reason=why)
             wanted = {(by, str(Edge.Kind.SUPERSEDES), pk): edge for pk in whole}
-            rewrite_links.relate(end_user, wanted, recorder)
+            lineage.relate(end_user, wanted, recorder)
         derived.unlearn(end_user, whole, recorder)
         derived.unlearn_facts(end_user, [m for m in memories if m.pk in ended], recorder)
     return change
