@@ -15,9 +15,8 @@ from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 from django.views.decorators.http import require_safe
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts import cells
 from accounts.api import UserView, operation
@@ -42,23 +41,23 @@ class CalendarAddress(serializers.Serializer):
 
 class Calendar(UserView):
     @operation("calendar_retrieve", CalendarState)
-    def get(self, _request: Request, **_path: Any) -> Response:
+    def get(self) -> Any:
         """Whether a user's important dates have a calendar feed"""
-        return Response({"active": bool(self.end_user.calendar_digest)})
+        return {"active": bool(self.end_user.calendar_digest)}
 
     @operation("calendar_create", {201: CalendarAddress})
-    def post(self, request: Request, **_path: Any) -> Response:
+    def post(self) -> Any:
         """Make the secret address of the calendar feed, or a new one
 
         Subscribe to it in any calendar. The address before it stops working."""
-        url = address(request, self.end_user.issue_calendar())
-        return Response({"url": url}, status=status.HTTP_201_CREATED)
+        url = address(self.request, self.end_user.issue_calendar())
+        return {"url": url}
 
     @operation("calendar_destroy", CalendarState)
-    def delete(self, _request: Request, **_path: Any) -> Response:
+    def delete(self) -> Any:
         """Stop the calendar feed"""
         self.end_user.revoke_calendar()
-        return Response({"active": False})
+        return {"active": False}
 
 
 def address(request: HttpRequest | Request, secret: str) -> str:

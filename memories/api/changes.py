@@ -4,10 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserView, operation
+from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import conflict, first_or_404
 from accounts.fields import RowSerializer, StoredReason, Strict
@@ -52,38 +50,37 @@ class UndoBody(Strict):
 
 class Changes(UserView):
     @operation("changes_list", page_of(ChangeSerializer), query=PageQuery)
-    def get(self, request: Request, **_path: Any) -> Response:
+    def get(self, query: Asked) -> Any:
         """What was corrected, the latest first"""
         rows = Change.objects.of(self.end_user).defer("rows")
-        return page(request, rows, "created_at", self.query(PageQuery), listed(ChangeSerializer))
+        return page(self.request, rows, "created_at", query, listed(ChangeSerializer))
 
 
 class OneChange(UserView):
     @operation("changes_retrieve", ChangeDetail)
-    def get(self, _request: Request, change_id: UUID, **_path: Any) -> Response:
+    def get(self, change_id: UUID) -> Any:
         """One correction"""
-        return Response(ChangeDetail(_change(self.end_user, change_id)).data)
+        return ChangeDetail(_change(self.end_user, change_id)).data
 
 
 class Undo(UserView):
     @operation("changes_undo", ChangeSerializer, body=UndoBody)
-    def post(self, _request: Request, change_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, change_id: UUID) -> Any:
         """Take a correction back
 
         409 `later_changes` names in `changes` the later ones that touched the same rows, newest
         first: undo these first, or all in one transaction by `with_later`. 409 `cannot_undo` when
         it was undone already or what was learnt since stands in the way."""
-        with_later = self.body(UndoBody)["with_later"]
         change = _change(self.end_user, change_id)
         try:
             with atomic():
-                undo_change(change, actor=self.actor, with_later=with_later)
+                undo_change(change, actor=self.actor, with_later=asked["with_later"])
                 queue.enqueue("embed", self.end_user.pk)
         except LaterChanges as error:
             changes = ChangeSerializer(error.changes, many=True).data
             raise conflict(error, "later_changes", {"changes": changes}) from error
         change.refresh_from_db()
-        return Response(ChangeSerializer(change).data)
+        return ChangeSerializer(change).data
 
 
 def _change(end_user: EndUser, change_id: UUID) -> Change:

@@ -8,10 +8,9 @@ from uuid import UUID
 from django.db.models import Q
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, operation
+from accounts.api import Asked, UserView, operation
 from accounts.errors import ApiError, first_or_404, unknown
 from accounts.fields import (
     BoundedList,
@@ -110,31 +109,30 @@ class PersonView(UserView):
 
 class Person(PersonView, OneContact):
     @operation("contacts_retrieve", ContactDetail)
-    def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+    def get(self, contact_id: UUID) -> Any:
         """One person; the id of a merged one answers with the survivor"""
-        return Response(detail(self.survivor(contact_id)))
+        return detail(self.survivor(contact_id))
 
     @operation("contacts_destroy", Forgotten)
-    def delete(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+    def delete(self, contact_id: UUID) -> Any:
         """Erase a person for good
 
         As `forget/` with `contact`: the memories and messages about them go too, and their names
         wherever they stand. This can't be undone; to keep the memories, `merge` or `split`."""
         try:
-            return Response(asdict(erase.forget_contact(self.end_user, contact_id, By(self.actor))))
+            return asdict(erase.forget_contact(self.end_user, contact_id, By(self.actor)))
         except erase.NothingToForget as error:
             raise ApiError(404, "unknown_contact", str(error)) from error
 
 
 class Merge(PersonView):
     @operation("contacts_merge", ChangedContact, body=MergeForm)
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
         """Say that two contacts are one person
 
         All that is known of this contact becomes the other's, whose representation is the answer,
         also to this contact's id from then on. Values that contradict each other stay side by side;
         see resolve. 409 when one of them was merged already."""
-        asked = self.body(MergeForm)
         self.survivor(contact_id)
         survivor = self.other("into", asked["into"])
         change = merge_contacts.merge(self.end_user, contact_id, survivor, **self.by(asked))
@@ -143,12 +141,11 @@ class Merge(PersonView):
 
 class Split(PersonView):
     @operation("contacts_split", {201: ChangedContact}, body=SplitForm)
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
         """Say that some memories are about another person
 
         The answer is the new contact, which may be a namesake. What rests on these memories goes
         along, and no machine links them to this contact again."""
-        asked = self.body(SplitForm)
         contact, memories = self.survivor(contact_id), asked.pop("memories")
         new, change = merge_contacts.split(
             self.end_user, contact.id, memories, actor=self.actor, **asked
@@ -158,11 +155,10 @@ class Split(PersonView):
 
 class NotTheSame(PersonView):
     @operation("contacts_not_the_same", ChangedContact, body=NotTheSameForm)
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
         """Say that two contacts are two people
 
         They are never suggested for a merge again."""
-        asked = self.body(NotTheSameForm)
         self.survivor(contact_id)
         other = self.other("other", asked["other"])
         change = not_the_same(self.end_user, contact_id, other, **self.by(asked))
@@ -171,12 +167,11 @@ class NotTheSame(PersonView):
 
 class Archive(PersonView):
     @operation("contacts_archive", ChangedContact, body=ArchiveForm)
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
         """Put a person into the archive, or bring them back
 
         Who is archived is known by name as before, and in no list, suggestion or prompt.
         `change_id` is null where it was so already."""
-        asked = self.body(ArchiveForm)
         contact = self.survivor(contact_id)
         change = archive_contact(self.end_user, contact.id, actor=self.actor, **asked)
         return self.changed(contact.id, change)
@@ -184,12 +179,11 @@ class Archive(PersonView):
 
 class Resolve(PersonView):
     @operation("contacts_resolve", ChangedContact, body=ResolveForm)
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
         """Say which of an attribute's values is right
 
         It becomes the only one of an attribute that has one value at a time, else the first. With
         `all`, several values of it are no contradiction of this person any more."""
-        asked = self.body(ResolveForm)
         contact, key = self.survivor(contact_id), asked["key"]
         user, by = self.end_user, self.by(asked)
         if asked["all"]:
@@ -230,23 +224,23 @@ class ChangedRelation(RelationSerializer):
 
 class Relations(PersonView):
     @operation("relations_list", page_of(RelationSerializer), query=RelationQuery)
-    def get(self, request: Request, **_path: Any) -> Response:
+    def get(self, query: Asked) -> Any:
         """How the people in a user's life are related to each other
 
         The latest first. What somebody is to the user is the contact's `relationship`."""
-        query = self.query(RelationQuery)
         rows = Relation.objects.of(self.end_user)
         if "contact" in query:
             rows = rows.among([self.survivor(query["contact"]).pk])
-        return page(request, rows.with_people(), "created_at", query, listed(RelationSerializer))
+        return page(
+            self.request, rows.with_people(), "created_at", query, listed(RelationSerializer)
+        )
 
     @operation("relations_create", {200: ChangedRelation, 201: ChangedRelation}, body=NewRelation)
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, asked: Asked) -> Any:
         """Say how two people are related
 
         Both cards say it from then on, and no correction of a memory takes it away. 200 when that
         was stated before."""
-        asked = self.body(NewRelation)
         subject, of = (
             self.survivor(self.other(field, asked[field])).pk for field in ("subject", "object")
         )
@@ -259,14 +253,13 @@ class Relations(PersonView):
 
 class OneRelation(UserView):
     @operation("relations_destroy", TakenAway, query=WhyQuery)
-    def delete(self, _request: Request, relation_id: int, **_path: Any) -> Response:
+    def delete(self, asked: Asked, relation_id: int) -> Any:
         """Say that two people are not so related
 
         A correction: it can be undone."""
-        by = self.by(self.query(WhyQuery))
         first_or_404(Relation.objects.of(self.end_user).filter(pk=relation_id), "unknown_relation")
-        change = edit.remove_relation(self.end_user, relation_id, **by)
-        return Response(TakenAway({"change_id": change.id}).data)
+        change = edit.remove_relation(self.end_user, relation_id, **self.by(asked))
+        return TakenAway({"change_id": change.id}).data
 
 
 STATES = [state.value for state in Suggestion.State]
@@ -327,26 +320,24 @@ class DecidedSuggestion(SuggestionSerializer):
 
 class Suggestions(PersonView):
     @operation("suggestions_list", page_of(SuggestionSerializer), query=SuggestionQuery)
-    def get(self, request: Request, **_path: Any) -> Response:
+    def get(self, query: Asked) -> Any:
         """Who may be one person, the surest first"""
-        query = self.query(SuggestionQuery)
         rows = Suggestion.objects.of(self.end_user).listed().with_people()
         if query["state"] != "all":
             rows = rows.filter(state=query["state"])
         if "contact" in query:
             pk = self.survivor(query["contact"]).pk
             rows = rows.filter(Q(first=pk) | Q(second=pk))
-        return page(request, rows, "confidence", query, listed(SuggestionSerializer))
+        return page(self.request, rows, "confidence", query, listed(SuggestionSerializer))
 
 
 class DecideSuggestion(PersonView):
     @operation("suggestions_decide", DecidedSuggestion, body=DecisionForm)
-    def post(self, _request: Request, suggestion_id: int, **_path: Any) -> Response:
+    def post(self, asked: Asked, suggestion_id: int) -> Any:
         """Say whether two contacts are one person
 
         409 when one of them was merged already, or when what is to be put off was decided. A
         decision can be undone."""
-        asked = self.body(DecisionForm)
         rows = Suggestion.objects.of(self.end_user).with_people().filter(pk=suggestion_id)
         row = first_or_404(rows, "unknown_suggestion")
         pair = row.first_id, row.second_id
@@ -363,4 +354,4 @@ class DecideSuggestion(PersonView):
             change = not_the_same(self.end_user, *pair, **self.by(asked))
         else:
             put_off(self.end_user, *pair, actor=self.actor)
-        return Response(with_change(SuggestionSerializer(rows.get()).data, change))
+        return with_change(SuggestionSerializer(rows.get()).data, change)

@@ -7,10 +7,9 @@ from typing import Any
 
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, operation
+from accounts.api import Asked, UserView, operation
 from accounts.fields import BoundedList, Strict, Text, Whole
 from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
@@ -133,18 +132,17 @@ class ContextView(UserView):
     reads = True
 
     @operation("context_create", Context, body=ContextForm)
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, asked: Asked) -> Any:
         """Who and what a message is about, as text for the system prompt"""
-        asked = self.body(ContextForm)
         message = without_client_text(asked["message"])
         if not message:
-            return Response(asdict(Injection()))  # a client's own request, and no chat
+            return asdict(Injection())  # a client's own request, and no chat
         turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
         end_user, session_id = self.find_user(), asked.get("session_id") or ""
         if end_user is not None and (speaker := asked.get("speaker")):
             bounds = {"limit": asked["limit"], "token_budget": asked["token_budget"]}
             traced = build.trace_for_speaker(end_user, speaker, message, **bounds)
-            return Response(asdict(traced.injection))
+            return asdict(traced.injection)
         traced = measures.measured_trace(
             end_user,
             ContextRequest(

@@ -3,11 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from rest_framework import serializers, status
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework import serializers
 
-from accounts.api import UserView, operation
+from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import unknown
 from accounts.fields import Flag, Identifier, Reasoned, Strict, Text, Whole, WhyQuery, undo_id
@@ -73,29 +71,27 @@ class ChangedDate(DateSerializer):
 
 class Dates(PersonView):
     @operation("dates_list", page_of(DateSerializer), query=DatesQuery)
-    def get(self, _request: Request, **_path: Any) -> Response:
+    def get(self, query: Asked) -> Any:
         """Birthdays and other days that come back every year, the next first
 
         29 February is kept on the 28th where a year has none, a lunar 30th on the 29th where its
         month has none, a day of a leap month in the ordinary month of that number where a year has
         no such leap month. All of them are one page."""
-        query, user = self.query(DatesQuery), self.end_user
+        user = self.end_user
         whose = query.get("contact")
         contact = self.survivor(whose).pk if whose else None
         dates = edit_dates.dates_of(user, within=query.get("within"), contact=contact)
         shown = [_shown(user, date) for date in dates[: query.get("limit")]]
-        return Response({"count": len(dates), "next": None, "results": shown})
+        return {"count": len(dates), "next": None, "results": shown}
 
     @operation("dates_create", {201: ChangedDate}, body=NewDate)
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, values: Asked) -> Any:
         """State an important date
 
         It takes the place of one of its kind."""
-        values = self.body(NewDate)
         with atomic():
             user = self.end_user_for_writing()
-            shown = _stated(user, values.get("contact"), values["kind"], values, self.actor)
-        return Response(shown, status=status.HTTP_201_CREATED)
+            return _stated(user, values.get("contact"), values["kind"], values, self.actor)
 
 
 class OneDate(UserView):
@@ -107,28 +103,28 @@ class OneDate(UserView):
         return date
 
     @operation("dates_retrieve", DateSerializer)
-    def get(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+    def get(self, date_id: UUID) -> Any:
         """One date"""
-        return Response(_shown(self.end_user, self.date(date_id)))
+        return _shown(self.end_user, self.date(date_id))
 
-    @operation("dates_update", ChangedDate, body=DateEdit)
-    def patch(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+    @operation("dates_update", ChangedDate, body=DateEdit, partial=True)
+    def patch(self, asked: Asked, date_id: UUID) -> Any:
         """Correct an important date
 
         Only the fields given change."""
         date = self.date(date_id)
-        values = {**_day(date.day), **self.body(DateEdit, partial=True)}
+        values = {**_day(date.day), **asked}
         contact = date.contact.pk if date.contact else None
-        return Response(_stated(self.end_user, contact, date.kind, values, self.actor))
+        return _stated(self.end_user, contact, date.kind, values, self.actor)
 
     @operation("dates_destroy", TakenAway, query=WhyQuery)
-    def delete(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+    def delete(self, asked: Asked, date_id: UUID) -> Any:
         """Say that an important date is none
 
         The facts of memories that tell the user's own end."""
-        by, date = self.by(self.query(WhyQuery)), self.date(date_id)
+        date = self.date(date_id)
         whose = self.end_user, date.contact and date.contact.pk, date.kind
-        return Response(with_change({}, edit_dates.set_date(*whose, None, **by)))
+        return with_change({}, edit_dates.set_date(*whose, None, **self.by(asked)))
 
 
 def _stated(

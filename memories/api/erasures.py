@@ -6,10 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserView, operation
+from accounts.api import Asked, UserView, operation
 from accounts.errors import ApiError, conflict, first_or_404
 from accounts.fields import BoundedList, Identifier, Strict, Whole, undo_id
 from accounts.paging import PageQuery, page, page_of
@@ -100,49 +98,47 @@ def _detail(erasure: Erasure) -> dict[str, Any]:
 
 class Forgettings(UserView):
     @operation("forgetting_list", page_of(ForgettingSerializer), query=PageQuery)
-    def get(self, request: Request, **_path: Any) -> Response:
+    def get(self, query: Asked) -> Any:
         """What the user asked in a chat to forget, the latest first"""
         rows = Erasure.objects.of(self.end_user).defer("words", "names", "message_ids")
-        return page(request, rows, "requested_at", self.query(PageQuery), _shown)
+        return page(self.request, rows, "requested_at", query, _shown)
 
 
 class OneForgetting(UserView):
     @operation("forgetting_retrieve", ForgettingDetail)
-    def get(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
+    def get(self, erasure_id: UUID) -> Any:
         """What an erasure left to be decided
 
         Messages that may mean the forgotten person, and contacts that may be them."""
         rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
-        return Response(_detail(first_or_404(rows, "unknown_forgetting")))
+        return _detail(first_or_404(rows, "unknown_forgetting"))
 
 
 class Decide(UserView):
     @operation("forgetting_decide", ForgettingDetail, body=DecideBody)
-    def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, erasure_id: UUID) -> Any:
         """Decide what an erasure left undecided
 
         What is redacted or forgotten is erased for good; what is kept is not asked about again. 404
         when something is not among what is undecided."""
-        asked = self.body(DecideBody)
         try:
             erasure = decide(self.end_user, erasure_id, **asked, by=By(self.actor))
         except NothingToForget as error:
             raise ApiError(404, "unknown_forgetting", str(error)) from error
-        return Response(_detail(erasure))
+        return _detail(erasure)
 
 
 class Erase(UserView):
     @operation("forgetting_erase", ForgettingSerializer, body=NoBody)
-    def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
+    def post(self, _asked: Asked, erasure_id: UUID) -> Any:
         """Erase now what the user asked to forget
 
         This can't be undone. 409 when the hiding was undone before; what is erased already stays
         so."""
-        self.body(NoBody)
         rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
         first_or_404(rows, "unknown_forgetting")
         due.erase(erasure_id, self.actor)
         erasure = rows.get()
         if erasure.state == Erasure.State.CANCELLED:
             raise conflict("The hiding was undone, so nothing is to be erased.")
-        return Response(_shown([erasure])[0])
+        return _shown([erasure])[0]

@@ -8,10 +8,8 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserView, operation
+from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import conflict, unknown
 from accounts.fields import (
@@ -59,23 +57,21 @@ from memories.types import Subtype
 
 class Memories(UserView):
     @operation("memories_list", page_of(MemorySerializer), query=MemoryQuery)
-    def get(self, request: Request, **_path: Any) -> Response:
+    def get(self, query: Asked) -> Any:
         """What is remembered, the latest first
 
         With `valid_at`: what held at that moment, true or no longer."""
-        query = self.query(MemoryQuery)
         if contact := query.get("contact"):
             current = store.survivor(self.end_user, contact)
             query["contact"] = current.id if current else contact
         rows = _chosen(self.end_user, query)
-        return page(request, with_relations(rows), "said_at", query, listed(MemorySerializer))
+        return page(self.request, with_relations(rows), "said_at", query, listed(MemorySerializer))
 
     @operation("memories_create", {200: ChangedMemory, 201: ChangedMemory}, body=NewMemory)
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, values: Asked) -> Any:
         """Add a memory
 
         200 with the memory that says exactly this already, if there is one."""
-        values = self.body(NewMemory)
         with atomic():
             end_user = self.end_user_for_writing()
             people = _contacts(end_user, values.pop("contacts"), "contacts")
@@ -94,16 +90,15 @@ class Memories(UserView):
 
 class OneMemory(UserView):
     @operation("memories_retrieve", MemorySerializer)
-    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    def get(self, memory_id: UUID) -> Any:
         """One memory"""
-        return Response(MemorySerializer(memory_of(self.end_user, memory_id)).data)
+        return MemorySerializer(memory_of(self.end_user, memory_id)).data
 
-    @operation("memories_update", ChangedMemory, body=MemoryEdit)
-    def patch(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    @operation("memories_update", ChangedMemory, body=MemoryEdit, partial=True)
+    def patch(self, values: Asked, memory_id: UUID) -> Any:
         """Correct a memory
 
         Only the fields given change. What profiles learnt from it is read again."""
-        values = self.body(MemoryEdit, partial=True)
         if memory_of(self.end_user, memory_id).kind == Memory.Kind.PROFILE:
             raise conflict("A profile follows from its memories; correct these or the contact.")
         if "content" in values:
@@ -112,27 +107,26 @@ class OneMemory(UserView):
         with atomic():
             change = edit_memories.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
             queue.enqueue("embed", self.end_user.pk)
-        return Response(changed(self.end_user, memory_id, change))
+        return changed(self.end_user, memory_id, change)
 
     @operation("memories_destroy", Forgotten)
-    def delete(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    def delete(self, memory_id: UUID) -> Any:
         """Erase a memory for good
 
         As `forget/` with `memory`: its words in the messages that it rests on go too. This can't be
         undone; `PATCH` with `{"status": "archived"}` only puts it away."""
         try:
-            return Response(asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor))))
+            return asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor)))
         except erase.NothingToForget as error:
             raise unknown("unknown_memory") from error
 
 
 class Move(UserView):
     @operation("memories_move", ChangedMemory, body=MoveForm)
-    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, memory_id: UUID) -> Any:
         """Say that a memory is about another person
 
         No machine links it to the first person again."""
-        asked = self.body(MoveForm)
         check_memory(self.end_user, memory_id)
         (source,) = _contacts(self.end_user, [asked["from"]], "from")
         (target,) = _contacts(self.end_user, [asked["to"]], "to")
@@ -141,7 +135,7 @@ class Move(UserView):
                 self.end_user, memory_id, source.id, target.id, **self.by(asked)
             )
             queue.enqueue("embed", self.end_user.pk)
-        return Response(changed(self.end_user, memory_id, change))
+        return changed(self.end_user, memory_id, change)
 
 
 def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
@@ -194,19 +188,18 @@ class ChangedLink(LinkSerializer):
 
 class MemoryLinks(PersonView):
     @operation("memories_links_list", Links)
-    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    def get(self, memory_id: UUID) -> Any:
         """Whom a memory is about, who found that out, and how sure it is"""
         check_memory(self.end_user, memory_id)
         rows = Link.objects.of(self.end_user).filter(memory=memory_id).with_people()
-        return Response(Links({"results": rows.order_by("pk")}).data)
+        return Links({"results": rows.order_by("pk")}).data
 
     @operation("memories_links_create", {200: ChangedLink, 201: ChangedLink}, body=NewLink)
-    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, memory_id: UUID) -> Any:
         """Say that a memory is about a person
 
         Also what a machine found out is confirmed so, and a rejection taken back. 200 when that was
         stated before."""
-        asked = self.body(NewLink)
         check_memory(self.end_user, memory_id)
         pk = self.other("contact", asked["contact"])
         contact = self.survivor(pk)
@@ -220,23 +213,20 @@ class MemoryLinks(PersonView):
 
 class OneLink(PersonView):
     @operation("memories_links_destroy", TakenAway, query=WhyQuery)
-    def delete(
-        self, _request: Request, memory_id: UUID, contact_id: UUID, **_path: Any
-    ) -> Response:
+    def delete(self, asked: Asked, memory_id: UUID, contact_id: UUID) -> Any:
         """Say that a memory is not about a person
 
         A correction: it can be undone. The link is rejected: no machine makes it again, and what
         the profile had learnt from the memory goes."""
-        by = self.by(self.query(WhyQuery))
         check_memory(self.end_user, memory_id)
         contact = self.survivor(contact_id)
         linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
         if not linked.filter(contact=contact).exists():
             raise unknown("unknown_link")
         with atomic():
-            change = edit_memories.unlink(self.end_user, memory_id, contact.pk, **by)
+            change = edit_memories.unlink(self.end_user, memory_id, contact.pk, **self.by(asked))
             queue.enqueue("embed", self.end_user.pk)
-        return Response(TakenAway({"change_id": change.id}).data)
+        return TakenAway({"change_id": change.id}).data
 
 
 MOST_EDGES = 100
@@ -313,11 +303,10 @@ class StatedEdge(serializers.Serializer):
 
 class MemoryEdges(UserView):
     @operation("memories_edges_list", Edges, query=EdgesQuery)
-    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    def get(self, query: Asked, memory_id: UUID) -> Any:
         """The memories beside a memory, one or two edges away
 
         Active and outdated memories; never archived ones."""
-        query = self.query(EdgesQuery)
         check_memory(self.end_user, memory_id)
         neighbours = graph.neighbours(
             self.end_user,
@@ -332,14 +321,13 @@ class MemoryEdges(UserView):
         results = [
             _shown_edge(beside, memories[pk]) for pk, beside in neighbours.items() if pk in memories
         ]
-        return Response(Edges({"results": results}).data)
+        return Edges({"results": results}).data
 
     @operation("memories_edges_create", {200: StatedEdge, 201: StatedEdge}, body=NewEdge)
-    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    def post(self, asked: Asked, memory_id: UUID) -> Any:
         """Say how a memory stands to another
 
         200 with the edge that says exactly this already, if there is one."""
-        asked = self.body(NewEdge)
         check_memory(self.end_user, memory_id)
         if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
             raise serializers.ValidationError({"target": ["This user has no such memory."]})
@@ -353,7 +341,7 @@ class MemoryEdges(UserView):
 
 class OneEdge(UserView):
     @operation("memories_edges_destroy", TakenAway)
-    def delete(self, _request: Request, memory_id: UUID, edge_id: int, **_path: Any) -> Response:
+    def delete(self, memory_id: UUID, edge_id: int) -> Any:
         """Take an edge of a memory away
 
         No machine joins the two again, until the change is undone."""
@@ -363,7 +351,7 @@ class OneEdge(UserView):
             raise unknown("unknown_edge")
         with atomic():
             change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
-        return Response(TakenAway({"change_id": change.id}).data)
+        return TakenAway({"change_id": change.id}).data
 
 
 def _shown_edge(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:
@@ -427,21 +415,20 @@ class ChangedQuery(Strict):
 
 class WhatChanged(PersonView):
     @operation("changed_facts_list", ChangedFacts, query=ChangedQuery)
-    def get(self, _request: Request, **_path: Any) -> Response:
+    def get(self, query: Asked) -> Any:
         """What changed in the lives of the user and their people
 
         Facts that are no longer true beside what took their place."""
-        query = self.query(ChangedQuery)
         who = self.survivor(query["contact"]).id if query.get("contact") else None
         facts = what_changed(self.end_user, who)[: query.get("limit")]
-        return Response(ChangedFacts({"results": [asdict(one) for one in facts]}).data)
+        return ChangedFacts({"results": [asdict(one) for one in facts]}).data
 
 
 class MemoryHistory(UserView):
     @operation("memories_history", Versions)
-    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    def get(self, memory_id: UUID) -> Any:
         """All versions of a memory: what it replaced, its edits, what replaced it"""
         found = versions.versions(self.end_user, memory_id)
         if not found:
             raise unknown("unknown_memory")
-        return Response(Versions({"results": [asdict(version) for version in found]}).data)
+        return Versions({"results": [asdict(version) for version in found]}).data

@@ -11,7 +11,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, WaitingView, in_thread, operation
+from accounts.api import Asked, UserView, WaitingView, in_thread, operation
 from accounts.cells import atomic
 from accounts.errors import ApiError, first_or_404
 from accounts.fields import BoundedList, Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
@@ -124,57 +124,56 @@ def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
 
 class Messages(UserView):
     @operation("messages_list", page_of(MessageSerializer), query=MessageQuery)
-    def get(self, request: Request, **_path: Any) -> Response:
+    def get(self, query: Asked) -> Any:
         """The messages of a user, the latest received first"""
-        query = self.query(MessageQuery)
         rows = Message.objects.of(self.end_user).kept()
         for column in ("session_id", "role"):
             if column in query:
                 rows = rows.filter(**{column: query[column]})
         if "metadata" in query:
             rows = rows.noted(query["metadata"])
-        return page(request, rows, "seq", query, listed(MessageSerializer))
+        return page(self.request, rows, "seq", query, listed(MessageSerializer))
 
     @operation("messages_destroy", Forgotten, query=SessionQuery)
-    def delete(self, _request: Request, **_path: Any) -> Response:
+    def delete(self, asked: Asked) -> Any:
         """Erase the messages of a session for good
 
         What rests on them alone goes too: memories, and what profiles learnt from these. People
         stay. This can't be undone."""
-        session = Message.objects.of(self.end_user).filter(**self.query(SessionQuery))
-        return Response(asdict(erase.forget_messages(self.end_user, session, By(self.actor))))
+        session = Message.objects.of(self.end_user).filter(**asked)
+        return asdict(erase.forget_messages(self.end_user, session, By(self.actor)))
 
     @operation("messages_create", {202: Received}, body=MessagesForm)
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, asked: Asked) -> Any:
         """Send the messages of a conversation
 
         All of them are taken, or none. They are read in the background. An `id` that was sent
         before is a duplicate where role, speaker and content are the same; with others it is named
         in `conflicts`, and what was sent first stands."""
-        valid = self.body(MessagesForm)["messages"]
         with atomic():
-            received = buffer.receive(self.app, self.external_id, [incoming(m) for m in valid])
+            received = buffer.receive(
+                self.app, self.external_id, [incoming(m) for m in asked["messages"]]
+            )
             if received.extraction_due:
                 queue.enqueue("extract", received.end_user.pk)
-        counts = {name: getattr(received, name) for name in ("accepted", "duplicates", "conflicts")}
-        return Response(counts, status=status.HTTP_202_ACCEPTED)
+        return {name: getattr(received, name) for name in ("accepted", "duplicates", "conflicts")}
 
 
 class OneMessage(UserView):
     @operation("messages_retrieve", MessageSerializer)
-    def get(self, _request: Request, message_id: int, **_path: Any) -> Response:
+    def get(self, message_id: int) -> Any:
         """One message"""
         message = first_or_404(self._one(message_id), "unknown_message")
-        return Response(MessageSerializer(message).data)
+        return MessageSerializer(message).data
 
     @operation("messages_destroy_one", Forgotten)
-    def delete(self, _request: Request, message_id: int, **_path: Any) -> Response:
+    def delete(self, message_id: int) -> Any:
         """Erase a message for good
 
         With the memories that rest on it alone. This can't be undone."""
         row = self._one(message_id)
         first_or_404(row, "unknown_message")
-        return Response(asdict(erase.forget_messages(self.end_user, row, By(self.actor))))
+        return asdict(erase.forget_messages(self.end_user, row, By(self.actor)))
 
     def _one(self, message_id: int) -> MessageQuerySet:
         return Message.objects.of(self.end_user).kept().filter(pk=message_id)
@@ -182,7 +181,7 @@ class OneMessage(UserView):
 
 class Sessions(UserView):
     @operation("sessions_list", page_of(SessionSerializer), query=PageQuery)
-    def get(self, request: Request, **_path: Any) -> Response:
+    def get(self, query: Asked) -> Any:
         """The sessions of a user, the last spoken in first
 
         `DELETE messages/?session_id=` erases one."""
@@ -190,8 +189,8 @@ class Sessions(UserView):
             messages=Count("pk"), first_at=Min("created_at"), last_at=Max("created_at"),
             last_seq=Max("seq"),
         )  # fmt: skip
-        query, show = self.query(PageQuery), listed(SessionSerializer)
-        return page(request, rows, "last_seq", query, show, tie="session_id")
+        show = listed(SessionSerializer)
+        return page(self.request, rows, "last_seq", query, show, tie="session_id")
 
 
 class ProcessForm(Strict):
@@ -271,11 +270,11 @@ Job = inline_serializer(
 
 class OneJob(UserView):
     @operation("jobs_retrieve", Job)
-    def get(self, _request: Request, job_id: UUID, **_path: Any) -> Response:
+    def get(self, job_id: UUID) -> Any:
         """How far the processing is that was asked for
 
         Of `process/` without `wait`. What was sent after it is no part of it. Kept for 30 days."""
         job = first_or_404(ProcessJob.objects.of(self.end_user).filter(pk=job_id), "unknown_job")
         done = asdict(catch_up.follow(job))
         shown = {"id": job.pk, "created_at": job.created_at, "finished_at": job.finished_at}
-        return Response({**shown, **done})
+        return {**shown, **done}

@@ -13,12 +13,10 @@ from typing import Any
 from django.core import signing
 from django.urls import reverse
 from django.utils import timezone
-from rest_framework import serializers, status
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework import serializers
 
 from accounts import cells, placement
-from accounts.api import UserView, operation
+from accounts.api import Asked, UserView, operation
 from accounts.fields import Strict, Text
 from accounts.models import EndUser
 from accounts.scope import all_users, user_scope
@@ -54,25 +52,24 @@ class PageState(serializers.Serializer):
 
 class OwnPage(UserView):
     @operation("page_create", {201: PageAddress}, body=PageForm)
-    def post(self, request: Request, **_path: Any) -> Response:
+    def post(self, asked: Asked) -> Any:
         """Make an address of the user's own page
 
         The user sees there what is known, corrects it and has it forgotten. Whoever has the address
         may do so until it expires: give it to the user alone."""
-        asked = self.body(PageForm)
         now = timezone.now()
         expires_at = now + timedelta(minutes=asked.pop("minutes"))
         times = {"made": now.timestamp(), "ends": expires_at.timestamp()}
         content = {"user": self.end_user.pk, "name": self.app.name, **times, **asked}
         token = signing.dumps(content, salt=SALT)
-        url = request.build_absolute_uri(reverse("me", args=[token]))
-        return Response({"url": url, "expires_at": expires_at}, status=status.HTTP_201_CREATED)
+        url = self.request.build_absolute_uri(reverse("me", args=[token]))
+        return {"url": url, "expires_at": expires_at}
 
     @operation("page_destroy", PageState)
-    def delete(self, _request: Request, **_path: Any) -> Response:
+    def delete(self) -> Any:
         """Revoke all addresses of the user's own page"""
         self.end_user.revoke_pages()
-        return Response({"active": False})
+        return {"active": False}
 
 
 class Void(Exception):

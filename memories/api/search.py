@@ -6,10 +6,8 @@ from uuid import UUID
 
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserView, operation
+from accounts.api import Asked, UserView, operation
 from accounts.models import EndUser
 from contacts import store
 from memories.api.serializers import Found, SearchForm, TimeRange, with_relations
@@ -33,7 +31,7 @@ class Search(UserView):
     reads = True
 
     @operation("search_create", Results, body=SearchForm)
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, asked: Asked) -> Any:
         """The memories that fit a query best
 
         `intent` weighs words against meaning; it is inferred when not given. A time that the query
@@ -41,7 +39,6 @@ class Search(UserView):
         `until` leave out all others instead. `score` orders the results; `relevance` says how
         likely one has to do with the query at all. A query that nothing is likely to have to do
         with finds nothing (`min_relevance`)."""
-        asked = self.body(SearchForm)
         end_user = self.find_user()
         zone = end_user.zone if end_user else self.app.zone
         understood = recall.understand(asked["query"], asked.get("intent"), zone=zone)
@@ -54,7 +51,7 @@ class Search(UserView):
         if end_user:
             hits = _search(end_user, asked)
             reply["results"] = Found(_rows(end_user, hits), many=True).data
-        return Response(reply)
+        return reply
 
 
 def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:

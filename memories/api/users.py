@@ -5,10 +5,8 @@ from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserEndpoint, UserView, operation
+from accounts.api import Asked, UserEndpoint, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.fields import Flag, Identifier, Reasoned, Strict, undo_id
@@ -24,11 +22,11 @@ from understanding.attributes import ON_OWN_CARD
 
 class Export(UserView):
     @operation("export_retrieve", OpenApiTypes.OBJECT)
-    def get(self, _request: Request, **_path: Any) -> Response:
+    def get(self) -> Any:
         """Everything that is stored of a user
 
         `import_user` reads it back without loss."""
-        return Response(portability.export_user(self.end_user))
+        return portability.export_user(self.end_user)
 
 
 class ForgetForm(Strict):
@@ -53,11 +51,10 @@ class ForgetForm(Strict):
 
 class Forget(UserView):
     @operation("forget_create", Forgotten, body=ForgetForm)
-    def post(self, _request: Request, **_path: Any) -> Response:
+    def post(self, asked: Asked) -> Any:
         """Erase a user, a person or a memory for good
 
         This can't be undone."""
-        asked = self.body(ForgetForm)
         try:
             if "contact" in asked:
                 gone = erase.forget_contact(self.end_user, asked["contact"], By(self.actor))
@@ -67,16 +64,16 @@ class Forget(UserView):
                 gone = erase.forget_everything(self.end_user, By(self.actor))
         except erase.NothingToForget as error:
             raise ApiError(404, "not_found", str(error)) from error
-        return Response(asdict(gone))
+        return asdict(gone)
 
 
 class User(UserEndpoint):
     @operation("users_destroy", Forgotten)
-    def delete(self, _request: Request, **_path: Any) -> Response:
+    def delete(self) -> Any:
         """Erase a user for good
 
         As `forget/` with `everything`. This can't be undone."""
-        return Response(asdict(erase.forget_everything(self.end_user, By(self.actor))))
+        return asdict(erase.forget_everything(self.end_user, By(self.actor)))
 
 
 class UserCardValue(serializers.Serializer):
@@ -110,25 +107,24 @@ class UserCardForm(Reasoned):
 
 class Card(UserView):
     @operation("card_retrieve", UserCard)
-    def get(self, _request: Request, **_path: Any) -> Response:
+    def get(self) -> Any:
         """The user's own card: wishes for answers, health, home and work
 
         It follows from what memories state of the user. A `context/` begins with it."""
-        return Response(_shown(self.end_user))
+        return _shown(self.end_user)
 
-    @operation("card_update", ChangedUserCard, body=UserCardForm)
-    def patch(self, _request: Request, **_path: Any) -> Response:
+    @operation("card_update", ChangedUserCard, body=UserCardForm, partial=True)
+    def patch(self, asked: Asked) -> Any:
         """Correct the user's own card
 
         Only the keys given change: a string or a list is all that holds, null is nothing. What
         holds no longer ends in the memories that state it; a new value becomes a memory."""
-        asked = self.body(UserCardForm, partial=True)
         with atomic():
             end_user = self.end_user_for_writing()
             change = edit_own_card(end_user, asked.get("attributes", {}), **self.by(asked))
             queue.enqueue("embed", end_user.pk)
             end_user.refresh_from_db(fields=["own_facts"])
-        return Response(with_change(_shown(end_user), change))
+        return with_change(_shown(end_user), change)
 
 
 def _shown(end_user: EndUser) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from memories import profiles, queue
 from memories.corrections import derived, edit_memories, erasure_requests, merge_contacts
 from memories.corrections.review_links import DOUBTFUL
 from memories.models import Edge, EntityLink, Link, Memory
+from memories.types import Profile
 from understanding.people.mentions import entries_of, find_mentions
 
 _CONTACT, _MEMORY, _LINK, _EDGE, _RELATION = (
@@ -190,23 +191,27 @@ def _read_since(
 
 
 def _read_again(end_user: EndUser, rows: Rows, read_since: dict[int, tuple[UUID, UUID]]) -> None:
-    """Removes from profiles what they have read since the change, and has those read it again whom
-    it is about now, except where the change records when a link was read."""
+    """Removes from profiles what they have read since the change, but from the columns that it
+    recorded, and has those read it again whom it is about now, except where the change recorded
+    when a link was read."""
+    recorded = {(row["model"], row["id"]): {*(row["before"] or ())} for row in rows}
     stale: dict[UUID, set[UUID]] = {}
     for contact_id, memory_id in read_since.values():
         stale.setdefault(contact_id, set()).add(memory_id)
     for contact in end_user.contacts.filter(pk__in=stale).light():
-        profile, again = profiles.without(derived.profile_of(contact), stale[contact.pk])
-        derived.set_profile(contact, profile)
-        contact.save(update_fields=derived.PROFILE_FIELDS)
+        restored = recorded.get((_CONTACT, str(contact.pk)), set())
+        if "personality" in restored:
+            restored = {*restored, "personality_sources"}
+        columns = {n: getattr(contact, n) for n in derived.PROFILE_FIELDS if n not in restored}
+        profile = profiles.load(profiles.dump(Profile()) | columns)
+        left, again = profiles.without(profile, stale[contact.pk])
+        for name in columns:
+            setattr(contact, name, profiles.dump(left)[name])
+        contact.save(update_fields=list(columns))
         derived.reopen(end_user, contact, again)
-    recorded = {
-        int(row["id"])
-        for row in rows
-        if row["model"] == _LINK and "consolidated_at" in (row["before"] or ())
-    }
-    for link in Link.objects.of(end_user).filter(pk__in=read_since.keys() - recorded):
-        derived.reopen(end_user, link.contact, [link.memory_id])
+    for link in Link.objects.of(end_user).filter(pk__in=read_since):
+        if "consolidated_at" not in recorded.get((_LINK, str(link.pk)), ()):
+            derived.reopen(end_user, link.contact, [link.memory_id])
 
 
 def _delete_profiles(end_user: EndUser, change: Change, made: Collection[UUID]) -> list[UUID]:
