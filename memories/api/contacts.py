@@ -32,7 +32,7 @@ from contacts.merge import not_the_same, put_off
 from contacts.models import Contact, Relation, Suggestion
 from contacts.resolution.suggestions import survivor_first
 from contacts.serializers import ChangedContact, ContactDetail, Name, Named, detail
-from memories.api.requested import Forgotten, TakenAway, stated, with_change
+from memories.api.serializers import Forgotten, TakenAway, stated, with_change
 from memories.corrections import merge_contacts
 from memories.erasure import erase
 from memories.erasure.receipts import By

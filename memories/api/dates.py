@@ -12,7 +12,7 @@ from accounts.fields import Flag, Identifier, Reasoned, Strict, Text, Whole, Why
 from accounts.models import EndUser
 from accounts.paging import page_of
 from memories.api.contacts import PersonView
-from memories.api.requested import TakenAway, with_change
+from memories.api.serializers import TakenAway, with_change
 from memories.corrections import edit_dates
 from memories.corrections.edit_dates import ImportantDate
 from understanding.dates.important_dates import LUNAR, SOLAR, YearlyDay, text, yearly_day

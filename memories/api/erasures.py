@@ -14,8 +14,7 @@ from accounts.paging import PageQuery, page, page_of
 from contacts.models import Contact
 from memories.context.forget_notices import forgetting
 from memories.erasure import due
-from memories.erasure.decide import decide
-from memories.erasure.erase import NothingToForget
+from memories.erasure.erase import NothingToForget, decide
 from memories.erasure.receipts import By
 from memories.models import Erasure, Message
 

@@ -28,21 +28,19 @@ from contacts.models import Contact
 from contacts.serializers import Named
 from memories import graph, queue
 from memories.api.contacts import PersonView
-from memories.api.requested import (
-    Forgotten,
-    TakenAway,
-    changed,
-    check_memory,
-    memory_of,
-    stated,
-)
 from memories.api.serializers import (
     ChangedMemory,
+    Forgotten,
     MemoryEdit,
     MemoryQuery,
     MemorySerializer,
     MoveForm,
     NewMemory,
+    TakenAway,
+    changed,
+    check_memory,
+    memory_of,
+    stated,
     with_relations,
 )
 from memories.corrections import edit_edges, edit_memories, review_links

@@ -19,7 +19,7 @@ from accounts.paging import PageQuery, listed, page, page_of
 from contacts.serializers import Name
 from memories import queue
 from memories.api import waiting
-from memories.api.requested import Forgotten
+from memories.api.serializers import Forgotten
 from memories.erasure import erase
 from memories.erasure.receipts import By
 from memories.models import Message, MessageQuerySet, ProcessJob

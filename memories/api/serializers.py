@@ -1,12 +1,16 @@
 """A memory as JSON, in both directions."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema_field, inline_serializer
+from rest_framework import serializers, status
+from rest_framework.response import Response
 
 from accounts import time_zones
+from accounts.errors import first_or_404, unknown
 from accounts.fields import (
     BoundedList,
     Flag,
@@ -24,6 +28,7 @@ from accounts.fields import (
     Whole,
     undo_id,
 )
+from accounts.models import Change, EndUser
 from accounts.paging import PageQuery
 from contacts.serializers import Named
 from memories.corrections.edit_memories import PINNED
@@ -252,3 +257,50 @@ def with_relations(rows: QuerySet) -> QuerySet:
     return rows.defer("tokens").prefetch_related(
         Prefetch("links", links), Prefetch("edges_in", edges)
     )
+
+
+class TakenAway(serializers.Serializer):
+    change_id = serializers.UUIDField()
+
+
+Forgotten = inline_serializer(
+    "Forgotten",
+    {
+        "contacts": serializers.IntegerField(),
+        "memories": serializers.IntegerField(),
+        "messages": serializers.IntegerField(),
+        "report": serializers.UUIDField(allow_null=True),
+        "unsure": serializers.IntegerField(),
+        "receipt": serializers.UUIDField(
+            allow_null=True,
+        ),
+    },
+)
+
+
+def check_memory(end_user: EndUser, memory_id: UUID) -> None:
+    """Raises a 404 where the end user has no such memory."""
+    if not Memory.objects.of(end_user).filter(pk=memory_id).exists():
+        raise unknown("unknown_memory")
+
+
+def memory_of(end_user: EndUser, memory_id: UUID) -> Memory:
+    """The memory as its serializer reads it. Raises a 404 where there is none."""
+    rows = with_relations(Memory.objects.of(end_user)).filter(pk=memory_id)
+    return first_or_404(rows, "unknown_memory")
+
+
+def changed(end_user: EndUser, memory_id: UUID, change: Change | None) -> dict[str, Any]:
+    """The memory as it is now, with the change that made it so."""
+    return with_change(MemorySerializer(memory_of(end_user, memory_id)).data, change)
+
+
+def with_change(row: Mapping[str, Any], change: Change | None) -> dict[str, Any]:
+    """A row as it is shown, with the change to undo; None where nothing changed."""
+    return {**row, "change_id": change.id if change else None}
+
+
+def stated(row: Mapping[str, Any], change: Change | None) -> Response:
+    """Answers with what was stated: 201, or 200 where it had been stated before."""
+    code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
+    return Response(with_change(row, change), status=code)

@@ -13,7 +13,7 @@ from accounts.fields import Flag, Identifier, Reasoned, Strict, undo_id
 from accounts.models import EndUser
 from contacts.serializers import Attributes
 from memories import own_card, portability, queue
-from memories.api.requested import Forgotten, with_change
+from memories.api.serializers import Forgotten, with_change
 from memories.corrections.edit_own_card import edit_own_card
 from memories.erasure import erase
 from memories.erasure.receipts import By
