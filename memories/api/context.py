@@ -5,17 +5,17 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 from rest_framework.response import Response
 
 from accounts.api import Asked, UserView, operation
-from accounts.fields import BoundedList, Strict, Text, Whole
+from accounts.fields import BoundedList, Strict, Text, Whole, of_dataclass
 from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
 from memories.api.serializers import RELEVANCE
 from memories.context import build, measures, pace
+from memories.context.render import InjectedMemory
 from memories.context.request import ALL, ContextRequest
 from memories.context.result import Injection
 from memories.context.use import note_use
@@ -61,55 +61,19 @@ class ContextForm(Strict):
     include = BoundedList(child=serializers.ChoiceField(ALL), default=list(ALL), max_length=10)
 
 
-Context = inline_serializer(
+InjectedMemories = type(
+    of_dataclass(
+        InjectedMemory,
+        relevance=serializers.FloatField(allow_null=True, help_text=RELEVANCE),
+        said_on=serializers.DateField(),
+        outdated_on=serializers.DateField(allow_null=True),
+    )
+)
+Context = of_dataclass(
+    Injection,
     "Context",
-    {
-        "system_prompt": serializers.CharField(),
-        "user_card": serializers.CharField(allow_blank=True),
-        "contacts": inline_serializer(
-            "InjectedContact",
-            {
-                "id": serializers.UUIDField(),
-                "name": serializers.CharField(),
-                "matched_by": serializers.CharField(),
-                "matched_text": serializers.CharField(),
-                "confidence": serializers.FloatField(),
-                "card": serializers.CharField(),
-            },
-            many=True,
-        ),
-        "memories": inline_serializer(
-            "InjectedMemory",
-            {
-                "id": serializers.UUIDField(),
-                "content": serializers.CharField(),
-                "score": serializers.FloatField(),
-                "relevance": serializers.FloatField(allow_null=True, help_text=RELEVANCE),
-                "reason": serializers.CharField(),
-                "said_on": serializers.DateField(),
-                "outdated_on": serializers.DateField(allow_null=True),
-                "speaker": serializers.CharField(allow_blank=True),
-                "ended": serializers.ListField(child=serializers.CharField()),
-            },
-            many=True,
-        ),
-        "forgetting": ForgettingSerializer(many=True),
-        "dates": inline_serializer(
-            "InjectedDate",
-            {
-                "contact": serializers.UUIDField(allow_null=True),
-                "name": serializers.CharField(allow_blank=True),
-                "kind": serializers.CharField(),
-                "on": serializers.DateField(),
-                "years": serializers.IntegerField(allow_null=True),
-            },
-            many=True,
-        ),
-        "timing_ms": serializers.FloatField(),
-        "resolved": serializers.CharField(),
-        "searched": serializers.CharField(),
-        "timing": serializers.DictField(child=serializers.FloatField()),
-    },
+    memories=InjectedMemories(many=True),
+    forgetting=ForgettingSerializer(many=True),
 )
 
 
@@ -143,19 +107,7 @@ class ContextView(UserView):
             bounds = {"limit": asked["limit"], "token_budget": asked["token_budget"]}
             traced = build.trace_for_speaker(end_user, speaker, message, **bounds)
             return asdict(traced.injection)
-        traced = measures.measured_trace(
-            end_user,
-            ContextRequest(
-                message,
-                session_id=session_id,
-                history=turns[-HISTORY:],
-                limit=asked["limit"],
-                token_budget=asked["token_budget"],
-                include=asked["include"],
-                keep_cards=asked.get("keep_cards"),
-                resolve=asked.get("resolve"),
-                resolve_budget_ms=asked["resolve_budget_ms"],
-                heal=True,
-            ),
-        )
+        asked |= {"message": message, "session_id": session_id, "history": turns[-HISTORY:]}
+        asked.pop("speaker", None)
+        traced = measures.measured_trace(end_user, ContextRequest(**asked, heal=True))
         return _Answer(asdict(traced.injection), partial(note_use, end_user, traced, session_id))

@@ -14,7 +14,16 @@ from rest_framework.response import Response
 from accounts.api import Asked, UserView, WaitingView, in_thread, operation
 from accounts.cells import atomic
 from accounts.errors import ApiError, first_or_404
-from accounts.fields import BoundedList, Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
+from accounts.fields import (
+    BoundedList,
+    Flag,
+    Metadata,
+    MetadataQuery,
+    PastMoment,
+    Strict,
+    Text,
+    of_dataclass,
+)
 from accounts.paging import PageQuery, listed, page, page_of
 from contacts.serializers import Name
 from memories import queue
@@ -197,17 +206,7 @@ class ProcessForm(Strict):
     wait = Flag(required=False, default=False)
 
 
-Processed = inline_serializer(
-    "Processed",
-    {
-        "pending": serializers.IntegerField(),
-        "extracted": serializers.IntegerField(),
-        "consolidated": serializers.IntegerField(),
-        "quarantined": serializers.IntegerField(),
-    },
-)
-
-
+Processed = of_dataclass(catch_up.CaughtUp, "Processed")
 Queued = inline_serializer(
     "Queued",
     {
@@ -250,21 +249,13 @@ class Process(WaitingView):
         return end_user_id, {"pending": catch_up.pending(end_user_id), "job": job.pk}
 
 
-Job = inline_serializer(
+Job = of_dataclass(
+    catch_up.Progress,
     "Job",
-    {
-        "id": serializers.UUIDField(),
-        "state": serializers.ChoiceField(
-            ["queued", "running", "postponed", "done"],
-        ),
-        "pending": serializers.IntegerField(),
-        "extracted": serializers.IntegerField(),
-        "consolidated": serializers.IntegerField(),
-        "quarantined": serializers.IntegerField(),
-        "retry_after": serializers.IntegerField(allow_null=True),
-        "created_at": serializers.DateTimeField(),
-        "finished_at": serializers.DateTimeField(allow_null=True),
-    },
+    state=serializers.ChoiceField(["queued", "running", "postponed", "done"]),
+    id=serializers.UUIDField(),
+    created_at=serializers.DateTimeField(),
+    finished_at=serializers.DateTimeField(allow_null=True),
 )
 
 

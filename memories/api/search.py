@@ -55,33 +55,21 @@ class Search(UserView):
 
 
 def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
-    statuses = {*asked["statuses"]}
-    if asked["include_outdated"] or asked.get("valid_at"):
+    statuses = {*asked.pop("statuses")}
+    if asked.pop("include_outdated") or asked.get("valid_at"):
         statuses.add(Memory.Status.OUTDATED)
-    least = asked.get("min_relevance")
-    contacts = [store.survivor(end_user, pk) for pk in asked["contacts"]]
+    least = asked.pop("min_relevance", None)
+    contacts = [store.survivor(end_user, pk) for pk in asked.pop("contacts")]
     if None in contacts:
         raise serializers.ValidationError({"contacts": ["This user has no such contact."]})
-    return recall.search(
-        end_user,
-        SearchRequest(
-            asked["query"],
-            intent=asked.get("intent"),
-            limit=asked["limit"],
-            contact_ids=[contact.id for contact in contacts if contact],
-            statuses=sorted(statuses),
-            types=asked["types"],
-            since=asked.get("since"),
-            until=asked.get("until"),
-            valid_at=asked.get("valid_at"),
-            min_importance=asked["min_importance"],
-            metadata=asked.get("metadata"),
-            hops=asked["hops"],
-            floor=relevance.FLOOR if least != 0 else 0.0,
-            least=least or 0.0,
-        ),
-        embedder=embedder(),
+    request = SearchRequest(
+        **asked,
+        contact_ids=[contact.id for contact in contacts if contact],
+        statuses=sorted(statuses),
+        floor=relevance.FLOOR if least != 0 else 0.0,
+        least=least or 0.0,
     )
+    return recall.search(end_user, request, embedder=embedder())
 
 
 def _rows(end_user: EndUser, hits: Sequence[Hit]) -> list[Memory]:

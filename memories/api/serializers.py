@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
-from drf_spectacular.utils import extend_schema_field, inline_serializer
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.response import Response
 
@@ -26,12 +26,14 @@ from accounts.fields import (
     Strict,
     Text,
     Whole,
+    of_dataclass,
     undo_id,
 )
 from accounts.models import Change, EndUser
 from accounts.paging import PageQuery
 from contacts.serializers import Named
 from memories.corrections.edit_memories import PINNED
+from memories.erasure import erase
 from memories.models import Edge, Link, Memory
 from memories.types import MemoryType, Subtype
 
@@ -263,19 +265,7 @@ class TakenAway(serializers.Serializer):
     change_id = serializers.UUIDField()
 
 
-Forgotten = inline_serializer(
-    "Forgotten",
-    {
-        "contacts": serializers.IntegerField(),
-        "memories": serializers.IntegerField(),
-        "messages": serializers.IntegerField(),
-        "report": serializers.UUIDField(allow_null=True),
-        "unsure": serializers.IntegerField(),
-        "receipt": serializers.UUIDField(
-            allow_null=True,
-        ),
-    },
-)
+Forgotten = of_dataclass(erase.Forgotten)
 
 
 def check_memory(end_user: EndUser, memory_id: UUID) -> None:
