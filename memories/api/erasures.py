@@ -9,10 +9,11 @@ from rest_framework import serializers
 
 from accounts.api import Asked, UserView, operation
 from accounts.errors import ApiError, conflict, first_or_404
-from accounts.fields import BoundedList, Identifier, Strict, Whole, undo_id
+from accounts.fields import BoundedList, Identifier, Strict, Whole, of_dataclass, undo_id
 from accounts.paging import PageQuery, page, page_of
 from contacts.models import Contact
 from memories.context.forget_notices import forgetting
+from memories.context.result import Forgetting
 from memories.erasure import due
 from memories.erasure.erase import NothingToForget, decide
 from memories.erasure.receipts import By
@@ -22,22 +23,15 @@ MOST = 500  # decisions in one call
 STATES = ["hidden", "erased", "cancelled", "not_found", "unclear"]
 
 
-class ForgettingSerializer(serializers.Serializer):
-    """Something that a user asked in a chat to forget."""
-
-    id = serializers.UUIDField()
-    state = serializers.ChoiceField(
-        STATES,
+# Something that a user asked in a chat to forget.
+ForgettingSerializer: Any = type(
+    of_dataclass(
+        Forgetting,
+        "Forgetting",
+        state=serializers.ChoiceField(STATES),
+        change_id=undo_id("null when nothing is hidden"),
     )
-    memories = serializers.IntegerField()
-    contacts = serializers.IntegerField()
-    undecided = serializers.IntegerField()
-    missing = serializers.ListField(
-        child=serializers.CharField(),
-    )
-    requested_at = serializers.DateTimeField()
-    erased_after = serializers.DateTimeField()
-    change_id = undo_id("null when nothing is hidden")
+)
 
 
 class UndecidedMessage(serializers.ModelSerializer):

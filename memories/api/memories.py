@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 from uuid import UUID
 
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from accounts.api import Asked, UserView, operation
@@ -19,10 +20,12 @@ from accounts.fields import (
     StoredReason,
     Strict,
     WhyQuery,
+    of_dataclass,
     undo_id,
 )
 from accounts.models import EndUser
 from accounts.paging import listed, page, page_of
+from accounts.reasons import read
 from contacts import store
 from contacts.models import Contact
 from contacts.serializers import Named
@@ -47,6 +50,7 @@ from memories.corrections import edit_edges, edit_memories, review_links
 from memories.erasure import erase
 from memories.erasure.receipts import By
 from memories.history import versions
+from memories.history.changed import Changed
 from memories.history.changed import changed as what_changed
 from memories.models import Edge, Link, Memory, MemoryQuerySet
 from memories.search.tokens import tokenise
@@ -368,42 +372,13 @@ def _shown_edge(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:
     }
 
 
-class VersionSerializer(serializers.Serializer):
-    """What a memory of the chain said, from when until when."""
-
-    memory_id = serializers.UUIDField()
-    content = serializers.CharField()
-    status = serializers.ChoiceField(Memory.Status.choices)
-    since = serializers.DateTimeField()
-    until = serializers.DateTimeField(allow_null=True)
-    who = serializers.CharField()
-    why = StoredReason()
-    change_id = serializers.UUIDField(allow_null=True)
-    source_message_ids = serializers.ListField(child=serializers.IntegerField())
-    quote = serializers.CharField()
-
-
-class Versions(serializers.Serializer):
-    results = VersionSerializer(many=True)
-
-
-class StepSerializer(serializers.Serializer):
-    key = serializers.CharField()
-    value = serializers.CharField()
-    since = serializers.DateTimeField()
-    until = serializers.DateTimeField(allow_null=True)
-    memory = serializers.UUIDField()
-
-
-class ChangedSerializer(serializers.Serializer):
-    """What held one after the other: employers, homes, a taste that turned."""
-
-    person = serializers.UUIDField(allow_null=True)
-    steps = StepSerializer(many=True)
-
-
-class ChangedFacts(serializers.Serializer):
-    results = ChangedSerializer(many=True)
+_STATUS = serializers.ChoiceField(Memory.Status.choices)
+Versions = inline_serializer(
+    "Versions", {"results": type(of_dataclass(versions.Version, status=_STATUS))(many=True)}
+)
+ChangedFacts = inline_serializer(
+    "ChangedFacts", {"results": type(of_dataclass(Changed))(many=True)}
+)
 
 
 class ChangedQuery(Strict):
@@ -419,7 +394,7 @@ class WhatChanged(PersonView):
         Facts that are no longer true beside what took their place."""
         who = self.survivor(query["contact"]).id if query.get("contact") else None
         facts = what_changed(self.end_user, who)[: query.get("limit")]
-        return ChangedFacts({"results": [asdict(one) for one in facts]}).data
+        return {"results": [asdict(one) for one in facts]}
 
 
 class MemoryHistory(UserView):
@@ -429,4 +404,4 @@ class MemoryHistory(UserView):
         found = versions.versions(self.end_user, memory_id)
         if not found:
             raise unknown("unknown_memory")
-        return Versions({"results": [asdict(version) for version in found]}).data
+        return {"results": [asdict(one) | {"why": str(read(one.why))} for one in found]}
