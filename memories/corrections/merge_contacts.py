@@ -24,7 +24,6 @@ from memories.corrections import derived, sources
 from memories.corrections.edit_memories import restore_superseded
 from memories.models import Link, Memory
 from memories.models.links import CARD_NOTES, card_note
-from understanding.attributes import is_single
 from understanding.text import normalise
 
 OPERATOR = Link.MadeBy.OPERATOR
@@ -261,13 +260,11 @@ def resolve_attribute(
     held = identities.hold(end_user)
     contact = identities.standing(held, contact_id)
     entries = contact.attributes.get(key, [])
-    chosen = [e for e in entries if normalise(str(e["value"])) == normalise(value)]
-    if not chosen:
+    if normalise(value) not in (normalise(str(entry["value"])) for entry in entries):
         raise InvalidMerge(Reason("no_such_value", name=contact.name, key=key))
     with recording(held, "resolve", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
-        others = [] if is_single(key) else [entry for entry in entries if entry not in chosen]
-        contact.attributes[key] = [*chosen, *others]
+        Choice(values={key: value}).apply(contact)
         contact.side_by_side = [other for other in contact.side_by_side if other != key]
         store.save(contact, ["attributes", "side_by_side"])
         derived.write_profile_memory(contact, recorder)

@@ -391,10 +391,8 @@ def _people(end_user: EndUser, memory_ids: Collection[UUID]) -> list[Contact]:
 
 def _rename(contact: Contact, names: Mapping[UUID, Collection[UUID]], recorder: Recorder) -> None:
     """Lets a contact's profile rest on other memories, and renders its card."""
-    recorder.watch([contact])
-    derived.set_profile(contact, profiles.renamed(derived.profile_of(contact), names))
-    store.save(contact, derived.PROFILE_FIELDS)
-    derived.write_profile_memory(contact, recorder)
+    profile = profiles.renamed(derived.profile_of(contact), names)
+    derived.save_profile(contact, profile, (), recorder)
 
 
 def _facts_of(

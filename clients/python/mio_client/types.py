@@ -335,6 +335,33 @@ class ContactForm(TypedDict):
 ContactPage = Page[Contact]
 
 
+class InjectedMemory(TypedDict):
+    relevance: float | None
+    said_on: str
+    outdated_on: str | None
+    id: str
+    content: str
+    score: float
+    reason: str
+    ended: list[str]
+    speaker: str
+
+
+ForgettingStateEnum = Literal["hidden", "erased", "cancelled", "not_found", "unclear"]
+
+
+class Forgetting(TypedDict):
+    state: ForgettingStateEnum
+    change_id: str | None
+    id: str
+    memories: int
+    contacts: int
+    undecided: int
+    missing: list[str]
+    requested_at: str
+    erased_after: str
+
+
 class InjectedContact(TypedDict):
     id: str
     name: str
@@ -342,33 +369,6 @@ class InjectedContact(TypedDict):
     matched_text: str
     confidence: float
     card: str
-
-
-class InjectedMemory(TypedDict):
-    id: str
-    content: str
-    score: float
-    relevance: float | None
-    reason: str
-    said_on: str
-    outdated_on: str | None
-    speaker: str
-    ended: list[str]
-
-
-ForgettingStateEnum = Literal["hidden", "erased", "cancelled", "not_found", "unclear"]
-
-
-class Forgetting(TypedDict):
-    id: str
-    state: ForgettingStateEnum
-    memories: int
-    contacts: int
-    undecided: int
-    missing: list[str]
-    requested_at: str
-    erased_after: str
-    change_id: str | None
 
 
 class InjectedDate(TypedDict):
@@ -380,11 +380,11 @@ class InjectedDate(TypedDict):
 
 
 class Context(TypedDict):
+    memories: list[InjectedMemory]
+    forgetting: list[Forgetting]
     system_prompt: str
     user_card: str
     contacts: list[InjectedContact]
-    memories: list[InjectedMemory]
-    forgetting: list[Forgetting]
     dates: list[InjectedDate]
     timing_ms: float
     resolved: str
@@ -623,15 +623,15 @@ class UndecidedContact(TypedDict):
 
 
 class ForgettingDetail(TypedDict):
-    id: str
     state: ForgettingStateEnum
+    change_id: str | None
+    id: str
     memories: int
     contacts: int
     undecided: int
     missing: list[str]
     requested_at: str
     erased_after: str
-    change_id: str | None
     undecided_messages: list[UndecidedMessage]
     undecided_contacts: list[UndecidedContact]
 
@@ -698,15 +698,15 @@ JobStateEnum = Literal["queued", "running", "postponed", "done"]
 
 
 class Job(TypedDict):
-    id: str
     state: JobStateEnum
+    id: str
+    created_at: str
+    finished_at: str | None
     pending: int
     extracted: int
     consolidated: int
     quarantined: int
     retry_after: int | None
-    created_at: str
-    finished_at: str | None
 
 
 LanguageEnum = Literal["en", "zh"]
@@ -1067,9 +1067,9 @@ UserPage = Page[EndUser]
 
 
 class Version(TypedDict):
+    status: MemoryStatusEnum
     memory_id: str
     content: str
-    status: MemoryStatusEnum
     since: str
     until: str | None
     who: str
