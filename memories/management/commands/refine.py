@@ -1,11 +1,9 @@
 """manage.py refine [--user U]"""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.management.base import CommandError
-from tqdm import tqdm
 
 from accounts.management.command import MioCommand
 from memories.budget import Budget
@@ -14,6 +12,10 @@ from memories.providers.errors import ProviderError
 
 # Of one step, after which the bar moves; what was done before a stop stays done.
 CALLS, ROWS = 20, 500
+STEPS: tuple[tuple[str, Any, Any, str], ...] = (
+    ("refined", refine.refine_user, refine.users_due, "looked_at"),
+    ("compared", merge_duplicates.merge_overlapping, merge_duplicates.users_due, "compared"),
+)
 COUNTED = ("looked_at", "split", "trimmed", "compared", "merged", "into", "discarded", "calls")
 
 
@@ -27,35 +29,19 @@ class Command(MioCommand):
     def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
         users = {end_user.pk for end_user in self.chosen_users(app, user)}
         done = Counter(dict.fromkeys(COUNTED, 0))
-        verbose, uncompared = (
-            [*users & {*due()}] for due in (refine.users_due, merge_duplicates.users_due)
-        )
+        visited: set[int] = set()
         try:
-            with self.bar(None, "memory", "refined") as bar:
-                for end_user_id in sorted(verbose):
-                    self._work(refine.refine_user, end_user_id, "looked_at", done, bar)
-            with self.bar(None, "memory", "compared") as bar:
-                for end_user_id in sorted(uncompared):
-                    self._work(
-                        merge_duplicates.merge_overlapping, end_user_id, "compared", done, bar
-                    )
+            for label, step, users_due, counted in STEPS:
+                due = users & {*users_due()}
+                visited |= due
+                with self.bar(None, "memory", label) as bar:
+                    for end_user_id in sorted(due):
+                        while (effect := step(end_user_id, Budget(CALLS, ROWS)))[counted]:
+                            done.update(effect)
+                            bar.update(effect[counted])
+                        done.update(effect)
         except ProviderError as error:
             raise CommandError(f"The model failed, run it again later: {error}") from error
         done["discarded"] += done.pop("refused", 0)
         done.pop("clusters", None)
-        self.report(json, users=len({*verbose, *uncompared}), **done)
-
-    def _work(
-        self,
-        step: Callable[[int, Budget], Mapping[str, int]],
-        end_user_id: int,
-        counted: str,
-        done: Counter[str],
-        bar: tqdm,
-    ) -> None:
-        while True:
-            effect = step(end_user_id, Budget(CALLS, ROWS))
-            done.update(effect)
-            bar.update(effect[counted])
-            if not effect[counted]:
-                return
+        self.report(json, users=len(visited), **done)
