@@ -10,11 +10,13 @@ from uuid import UUID
 from accounts.cells import connection
 from accounts.models import EndUser
 from memories.models import Edge, Memory
+from memories.search.sql import statement
 
 Status = Memory.Status
 
 # A chain longer than this is read in part: bounds the cost of one request.
 LONGEST = 500
+_TOUCHES, _CHAIN = statement(__file__, "touches.sql"), statement(__file__, "chain.sql")
 _TOLD = ("content", "status", "source_message_ids", "quote")
 
 
@@ -36,50 +38,6 @@ class Version:
     change_id: UUID | None
     source_message_ids: tuple[int, ...]
     quote: str
-
-
-# What changes did to memories, the earliest first; undone ones never count. When a memory became
-# outdated is when that was learnt.
-_TOUCHES = """
-SELECT row->>'id', c.id, c.actor, c.why,
-    COALESCE((SELECT min(CASE
-                  WHEN r->'after'->>'status' = 'outdated' THEN r->'after'->>'outdated_at'
-                  WHEN c.verb = 'outdate' THEN (
-                      SELECT max(ended #>> '{}')
-                      FROM jsonb_path_query(r->'after', '$.facts[*].outdated_at') ended) END)
-              FROM jsonb_array_elements(c.rows) r WHERE r->>'model' = 'memories.memory'
-             )::timestamptz, c.created_at) AS at,
-    row->'before'
-FROM accounts_change c CROSS JOIN LATERAL jsonb_array_elements(c.rows) row
-WHERE c.end_user_id = %s AND c.undone_at IS NULL AND row->>'model' = 'memories.memory'
-    AND row->>'id' = ANY(%s)
-ORDER BY c.created_at, c.id
-"""
-
-
-# What came before a memory: what it supersedes, was merged from, or is a piece of; and the
-# other way what came after. Each row of an edge has its mirror, so source is enough.
-_CHAIN = """
-WITH RECURSIVE earlier (id) AS (
-    SELECT %(memory)s::uuid
-    UNION
-    SELECT step.id FROM earlier CROSS JOIN LATERAL (
-        SELECT e.target_id AS id FROM memories_edge e
-        WHERE e.source_id = earlier.id AND e.kind = ANY(%(kinds)s) AND NOT e.inverse
-        UNION ALL
-        SELECT m.id FROM memories_memory m WHERE m.merged_into_id = earlier.id) step
-), later (id) AS (
-    SELECT %(memory)s::uuid
-    UNION
-    SELECT step.id FROM later CROSS JOIN LATERAL (
-        SELECT e.target_id AS id FROM memories_edge e
-        WHERE e.source_id = later.id AND e.kind = ANY(%(kinds)s) AND e.inverse
-        UNION ALL
-        SELECT m.merged_into_id FROM memories_memory m
-        WHERE m.id = later.id AND m.merged_into_id IS NOT NULL) step
-)
-SELECT id FROM earlier UNION SELECT id FROM later LIMIT %(longest)s
-"""
 
 
 def versions(end_user: EndUser, memory_id: UUID) -> list[Version]:
