@@ -84,7 +84,9 @@ def operation(
         @wraps(handler)
         def handled(self: "UserView", _request: Request, user: str, **parts: Any) -> Response:  # noqa: ARG001
             asked = [self.body(body, partial=partial)] if body else []
-            asked += [self.query(query)] if query else []
+            if query:
+                _known = self.end_user  # whoever is unknown is a 404, whatever was asked
+                asked = [self.query(query)]
             data = handler(self, *asked, **parts)
             return data if isinstance(data, Response) else Response(data, status=min(answers))
 
