@@ -131,17 +131,16 @@ def _keep_known(end_user: EndUser, change: Change) -> Rows:
     learnt: dict[str, list[Link]] = {}
     for link in links.filter(contact__in=made).order_by("pk"):
         learnt.setdefault(str(link.contact_id), []).append(link)
-    old = end_user.contacts.standing().filter(pk=change.subjects[0]).first() if made else None
-    if change.verb == "split" and old is not None:
+    standing = end_user.contacts.standing()
+    if change.verb == "split" and (old := standing.filter(pk=change.subjects[0]).first()):
         for new in Contact.objects.of(end_user).filter(pk__in=made).light():
-            since = learnt.get(str(new.pk), [])
+            since = learnt.pop(str(new.pk), [])
             merge_contacts.hand_over(since, old, UNRECORDED)
             merge_contacts.rename_in_facts(end_user, new.pk, old.pk, UNRECORDED)
             derived.reopen(end_user, old, [link.memory_id for link in since])
             identities.undo_part(new, old, change.rows)
-        return change.rows
     rows = [row for row in change.rows if row["model"] != _CONTACT or row["id"] not in learnt]
-    if learnt and not any(row["model"] == _CONTACT for row in rows):
+    if learnt and (not rows or change.verb == "split"):
         name = Contact.objects.of(end_user).get(pk=next(iter(learnt))).name
         raise CannotUndo(Reason("more_learnt", name=name))
     return rows
