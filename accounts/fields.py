@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import is_dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, ClassVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from django.utils import timezone
@@ -301,7 +301,7 @@ def _field_of(hint: Any, **options: Any) -> serializers.Field:
     if origin is Mapping:
         return serializers.DictField(child=_field_of(parts[1]))
     if origin in (tuple, list) and is_dataclass(parts[0]):
-        return type(of_dataclass(parts[0]))(many=True)
+        return type(of_dataclass(cast("type", parts[0])))(many=True)
     if origin in (tuple, list):
         return serializers.ListField(child=_field_of(parts[0]))
     return _FIELD_OF[hint](**options)

@@ -123,8 +123,10 @@ class OneDate(UserView):
 
         The facts of memories that tell the user's own end."""
         date = self.date(date_id)
-        whose = self.end_user, date.contact and date.contact.pk, date.kind
-        return with_change({}, edit_dates.set_date(*whose, None, **self.by(asked)))
+        whose = date.contact.pk if date.contact else None
+        by = self.by(asked)
+        change = edit_dates.set_date(self.end_user, whose, date.kind, None, **by)
+        return with_change({}, change)
 
 
 def _stated(
