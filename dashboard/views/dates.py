@@ -59,7 +59,7 @@ def remove(request: HttpRequest, end_user: EndUser, date: UUID) -> HttpResponse:
     """Removes a date."""
     one = edit_dates.one(end_user, date)
     if one is not None:
-        whose = one.contact and one.contact.pk
+        whose = one.contact.pk if one.contact else None
         by = access.actor(request)
         change = edit_dates.set_date(end_user, whose, one.kind, None, actor=by)
         feedback.done(request, _("Removed."), change)
