@@ -3,7 +3,8 @@
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from inspect import isawaitable
+from functools import wraps
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any, ClassVar, TypeVar
 
 from asgiref.sync import sync_to_async
@@ -33,6 +34,7 @@ MAX_EXTERNAL_ID = 200
 _REPLACEMENT = "\ufffd"
 
 T = TypeVar("T")
+Asked = dict[str, Any]  # a validated body or query
 
 ErrorEnvelope = inline_serializer(
     "Error",
@@ -63,6 +65,42 @@ def documented(request: Any = None, responses: Any = None, **options: Any) -> An
     """``extend_schema`` for an endpoint: its replies, and the one form of every error."""
     refusals = {"4XX": OpenApiResponse(ErrorEnvelope, description="Why it was refused.")}
     return extend_schema(request=request, responses={**responses, **refusals}, **options)
+
+
+def operation(
+    name: str, answer: Any, *, body: Any = None, query: Any = None, partial: bool = False
+) -> Any:
+    """Makes a handler an operation of the API of this id. It takes the validated ``body`` or
+    ``query``, where one is named, and the parts of the address, and returns the data to answer
+    with, or a Response.
+
+    ``answer`` is the serializer that describes the data, or serializers by status; where there is
+    one, that is the status. The first paragraph of the handler's docstring is the summary in the
+    schema, the rest the description.
+    """
+    answers = answer if isinstance(answer, dict) else {200: answer}
+
+    def describe(handler: Callable[..., Any]) -> Any:
+        @wraps(handler)
+        def handled(self: "UserView", _request: Request, user: str, **parts: Any) -> Response:  # noqa: ARG001
+            asked = [self.body(body, partial=partial)] if body else []
+            if query:
+                _known = self.end_user  # whoever is unknown is a 404, whatever was asked
+                asked = [self.query(query)]
+            data = handler(self, *asked, **parts)
+            return data if isinstance(data, Response) else Response(data, status=min(answers))
+
+        summary, _, rest = (handler.__doc__ or "").partition("\n\n")
+        return documented(
+            request=body,
+            responses=answers,
+            parameters=[query] if query else None,
+            operation_id=name,
+            summary=" ".join(summary.split()),
+            description=" ".join(rest.split()),
+        )(handler if iscoroutinefunction(handler) else handled)
+
+    return describe
 
 
 class AppView(APIView):

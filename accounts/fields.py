@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from dataclasses import is_dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, ClassVar, cast, get_args, get_origin, get_type_hints
+from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 
@@ -268,3 +270,38 @@ class PastInstant(Moment):
         if moment > timezone.now():
             self.fail("future")
         return moment
+
+
+_FIELD_OF: dict[Any, type[serializers.Field]] = {
+    str: serializers.CharField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    bool: serializers.BooleanField,
+    UUID: serializers.UUIDField,
+    date: serializers.DateField,
+    datetime: serializers.DateTimeField,
+}
+
+
+def of_dataclass(cls: type, name: str = "", **others: Any) -> Any:
+    """A serializer that describes a dataclass as ``asdict`` gives it, under its name or another,
+    with ``others`` as the fields of these names."""
+    hints = {key: others.pop(key, hint) for key, hint in get_type_hints(cls).items()}
+    return inline_serializer(
+        name or cls.__name__, {key: _field_of(hint) for key, hint in (hints | others).items()}
+    )
+
+
+def _field_of(hint: Any, **options: Any) -> serializers.Field:
+    if isinstance(hint, serializers.Field):
+        return hint
+    origin, parts = get_origin(hint), get_args(hint)
+    if type(None) in parts:
+        return _field_of(parts[0], **options, allow_null=True)
+    if origin is Mapping:
+        return serializers.DictField(child=_field_of(parts[1]))
+    if origin in (tuple, list) and is_dataclass(parts[0]):
+        return type(of_dataclass(cast("type", parts[0])))(many=True)
+    if origin in (tuple, list):
+        return serializers.ListField(child=_field_of(parts[0]))
+    return _FIELD_OF[hint](**options)

@@ -211,3 +211,17 @@ def is_bound(connection: BaseDatabaseWrapper) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = session_user")
         return bool(login_of(connection).role) or not cursor.fetchone()[0]
+
+
+def warnings(connection: BaseDatabaseWrapper) -> list[str]:
+    """What of row-level security is missing: its policies hold for nobody, or are kept by a role
+    that may change them."""
+    if login_of(connection).role:
+        return []
+    bound = is_bound(connection)
+    return [
+        "Row-level security is "
+        + ("kept by the owner of the tables: there is no role that owns nothing." if bound else
+           "void: this database role bypasses it, and there is no role that does not.")
+        + " See Row-level security in docs/operations.md."
+    ]  # fmt: skip

@@ -111,6 +111,7 @@ def serve(system: System) -> None:
         call = given.pop("call")
         try:
             with redirect_stdout(sys.stderr):
+                answer: dict[str, Any]
                 if call == "offers":
                     answer = {"ok": hasattr(system, given["name"])}
                 else:

@@ -71,20 +71,6 @@ def renamed(profile: Profile, names: Mapping[UUID, Collection[UUID]]) -> Profile
     return replace(changed, personality_sources=now(profile.personality_sources))
 
 
-def told_by(profile: Profile, memory_ids: Collection[UUID]) -> ProfilePatch:
-    """The values and events of a profile that rest on some of these memories, with only these as
-    their sources."""
-
-    def of_these(piece: P) -> P | None:
-        theirs = tuple(pk for pk in piece.sources if pk in memory_ids)
-        return replace(piece, sources=theirs) if theirs else None
-
-    told = _with_pieces(profile, of_these)
-    return ProfilePatch(
-        attributes=told.attributes, timeline=told.timeline, references=told.references
-    )
-
-
 class _Change(Protocol):
     def __call__(self, piece: P, /) -> P | None: ...
 

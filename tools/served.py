@@ -19,7 +19,7 @@ from django.db import connection
 from django_q.models import Failure, OrmQ
 
 from accounts.models import ApiKey, App, EndUser
-from memories.doctor import CHECKS, contacts, index, work
+from memories.doctor import invariants
 from memories.jobs import sweep
 from memories.models import Batch, Consolidation, Work
 from mio_site import serve
@@ -128,9 +128,8 @@ def problems_left() -> Iterator[str]:
         cursor.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
         if deadlocks := cursor.fetchone()[0]:
             yield f"{deadlocks} deadlocks"
-    for module in (contacts, index, work):
-        setattr(module, "GRACE", timedelta(0))  # noqa: B010 nobody is about to do anything
-    for check in CHECKS:
+    invariants.GRACE = timedelta(0)  # nobody is about to do anything
+    for check in invariants.CHECKS:
         for finding in check():
             yield f"doctor: {check.__name__}: {finding.problem} ({finding.subject})"
 

@@ -59,7 +59,9 @@ def remove(request: HttpRequest, end_user: EndUser, date: UUID) -> HttpResponse:
     """Removes a date."""
     one = edit_dates.one(end_user, date)
     if one is not None:
-        change = edit_dates.remove_date(end_user, one, actor=access.actor(request))
+        whose = one.contact.pk if one.contact else None
+        by = access.actor(request)
+        change = edit_dates.set_date(end_user, whose, one.kind, None, actor=by)
         feedback.done(request, _("Removed."), change)
     return feedback.back(request, "dashboard:dates", end_user.pk)
 

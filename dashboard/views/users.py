@@ -23,7 +23,7 @@ from dashboard.queries import users as queries
 from dashboard.views import receipts
 from memories import own_card, portability, queue
 from memories.erasure import erase
-from memories.erasure.decide import decide
+from memories.erasure.erase import decide
 from memories.erasure.receipts import By
 from memories.models import Erasure
 from understanding.attributes import ON_OWN_CARD, label

@@ -15,12 +15,11 @@ from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 from django.views.decorators.http import require_safe
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts import cells
-from accounts.api import UserView, documented
+from accounts.api import UserView, operation
 from accounts.models import EndUser
 from accounts.scope import all_users, user_scope
 from memories.corrections.edit_dates import ImportantDate, dates_of
@@ -33,41 +32,32 @@ MAX_NAME = 80
 
 
 class CalendarState(serializers.Serializer):
-    active = serializers.BooleanField(help_text="Whether there is an address that works.")
+    active = serializers.BooleanField()
 
 
 class CalendarAddress(serializers.Serializer):
-    url = serializers.URLField(help_text="Shown this once; only its hash is kept.")
+    url = serializers.URLField()
 
 
 class Calendar(UserView):
-    @documented(
-        responses={200: CalendarState},
-        operation_id="calendar_retrieve",
-        summary="Whether a user's important dates have a calendar feed",
-    )
-    def get(self, _request: Request, **_path: Any) -> Response:
-        return Response({"active": bool(self.end_user.calendar_digest)})
+    @operation("calendar_retrieve", CalendarState)
+    def get(self) -> Any:
+        """Whether a user's important dates have a calendar feed"""
+        return {"active": bool(self.end_user.calendar_digest)}
 
-    @documented(
-        request=None,
-        responses={201: CalendarAddress},
-        operation_id="calendar_create",
-        summary="Make the secret address of the calendar feed, or a new one",
-        description="Subscribe to it in any calendar. The address before it stops working.",
-    )
-    def post(self, request: Request, **_path: Any) -> Response:
-        url = address(request, self.end_user.issue_calendar())
-        return Response({"url": url}, status=status.HTTP_201_CREATED)
+    @operation("calendar_create", {201: CalendarAddress})
+    def post(self) -> Any:
+        """Make the secret address of the calendar feed, or a new one
 
-    @documented(
-        responses={200: CalendarState},
-        operation_id="calendar_destroy",
-        summary="Stop the calendar feed",
-    )
-    def delete(self, _request: Request, **_path: Any) -> Response:
+        Subscribe to it in any calendar. The address before it stops working."""
+        url = address(self.request, self.end_user.issue_calendar())
+        return {"url": url}
+
+    @operation("calendar_destroy", CalendarState)
+    def delete(self) -> Any:
+        """Stop the calendar feed"""
         self.end_user.revoke_calendar()
-        return Response({"active": False})
+        return {"active": False}
 
 
 def address(request: HttpRequest | Request, secret: str) -> str:

@@ -4,10 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import conflict, first_or_404
 from accounts.fields import RowSerializer, StoredReason, Strict
@@ -21,9 +19,7 @@ from memories.corrections.undo import undo_change
 class ChangeSerializer(RowSerializer):
     """One correction: who did what, when and why."""
 
-    subjects = serializers.ListField(
-        child=serializers.UUIDField(), help_text="The contacts and memories it was about."
-    )
+    subjects = serializers.ListField(child=serializers.UUIDField())
     why = StoredReason()
 
     class Meta:
@@ -34,8 +30,8 @@ class ChangeSerializer(RowSerializer):
 class ChangedRow(serializers.Serializer):
     model = serializers.CharField()
     id = serializers.CharField()
-    before = serializers.JSONField(allow_null=True, help_text="null: it was created.")
-    after = serializers.JSONField(allow_null=True, help_text="null: it was deleted.")
+    before = serializers.JSONField(allow_null=True)
+    after = serializers.JSONField(allow_null=True)
 
 
 class ChangeDetail(ChangeSerializer):
@@ -49,52 +45,42 @@ class UndoBody(Strict):
 
     with_later = serializers.BooleanField(
         default=False,
-        help_text="Also the later changes that touched the same rows, newest first.",
     )
 
 
 class Changes(UserView):
-    @documented(
-        responses={200: page_of(ChangeSerializer)},
-        parameters=[PageQuery],
-        operation_id="changes_list",
-        summary="What was corrected, the latest first",
-    )
-    def get(self, request: Request, **_path: Any) -> Response:
+    @operation("changes_list", page_of(ChangeSerializer), query=PageQuery)
+    def get(self, query: Asked) -> Any:
+        """What was corrected, the latest first"""
         rows = Change.objects.of(self.end_user).defer("rows")
-        return page(request, rows, "created_at", self.query(PageQuery), listed(ChangeSerializer))
+        return page(self.request, rows, "created_at", query, listed(ChangeSerializer))
 
 
 class OneChange(UserView):
-    @documented(
-        responses={200: ChangeDetail}, operation_id="changes_retrieve", summary="One correction"
-    )
-    def get(self, _request: Request, change_id: UUID, **_path: Any) -> Response:
-        return Response(ChangeDetail(_change(self.end_user, change_id)).data)
+    @operation("changes_retrieve", ChangeDetail)
+    def get(self, change_id: UUID) -> Any:
+        """One correction"""
+        return ChangeDetail(_change(self.end_user, change_id)).data
 
 
 class Undo(UserView):
-    @documented(
-        request=UndoBody,
-        responses={200: ChangeSerializer},
-        operation_id="changes_undo",
-        summary="Take a correction back",
-        description="409 `later_changes` names in `changes` the later ones that touched the same "
-        "rows, newest first: undo these first, or all in one transaction by `with_later`. 409 "
-        "`cannot_undo` when it was undone already or what was learnt since stands in the way.",
-    )
-    def post(self, _request: Request, change_id: UUID, **_path: Any) -> Response:
-        with_later = self.body(UndoBody)["with_later"]
+    @operation("changes_undo", ChangeSerializer, body=UndoBody)
+    def post(self, asked: Asked, change_id: UUID) -> Any:
+        """Take a correction back
+
+        409 `later_changes` names in `changes` the later ones that touched the same rows, newest
+        first: undo these first, or all in one transaction by `with_later`. 409 `cannot_undo` when
+        it was undone already or what was learnt since stands in the way."""
         change = _change(self.end_user, change_id)
         try:
             with atomic():
-                undo_change(change, actor=self.actor, with_later=with_later)
+                undo_change(change, actor=self.actor, with_later=asked["with_later"])
                 queue.enqueue("embed", self.end_user.pk)
         except LaterChanges as error:
             changes = ChangeSerializer(error.changes, many=True).data
             raise conflict(error, "later_changes", {"changes": changes}) from error
         change.refresh_from_db()
-        return Response(ChangeSerializer(change).data)
+        return ChangeSerializer(change).data
 
 
 def _change(end_user: EndUser, change_id: UUID) -> Change:

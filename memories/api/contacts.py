@@ -1,30 +1,41 @@
-"""Reading, erasing, merging, splitting and archiving contacts over HTTP. Here, not in
+"""Contacts over HTTP: read, erased, merged, split, archived, related, told apart. Here, not in
 ``contacts.api``, since their memories follow."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import inline_serializer
+from django.db.models import Q
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
-from accounts.errors import ApiError, unknown
-from accounts.fields import BoundedList, Flag, Identifier, Reasoned, Text
+from accounts.api import Asked, UserView, operation
+from accounts.errors import ApiError, first_or_404, unknown
+from accounts.fields import (
+    BoundedList,
+    Flag,
+    Identifier,
+    Reasoned,
+    RowSerializer,
+    Text,
+    WhyQuery,
+    undo_id,
+)
 from accounts.models import Change
-from contacts import store
+from accounts.paging import PageQuery, listed, page, page_of
+from accounts.reasons import Reason
+from contacts import edit, relations, store
 from contacts.api import OneContact
 from contacts.edit import archive_contact
-from contacts.merge import not_the_same
-from contacts.models import Contact
-from contacts.serializers import ChangedContact, ContactDetail, Name, detail
-from memories.api.requested import Forgotten
+from contacts.merge import not_the_same, put_off
+from contacts.models import Contact, Relation, Suggestion
+from contacts.serializers import ChangedContact, ContactDetail, Name, Named, detail
+from contacts.suggestions import survivor_first
+from memories.api.serializers import Forgotten, TakenAway, stated, with_change
 from memories.corrections import merge_contacts
 from memories.erasure import erase
 from memories.erasure.receipts import By
-from memories.history.mention_rhythm import rhythms
 
 MAX_SPLIT = 5000
 
@@ -36,11 +47,11 @@ class MergeForm(Reasoned):
 
 
 class NotTheSameForm(Reasoned):
-    other = Identifier(help_text="The contact who is another person.")
+    other = Identifier()
 
 
 class ArchiveForm(Reasoned):
-    archived = Flag(help_text="false brings the person back.")
+    archived = Flag()
 
 
 class SplitForm(Reasoned):
@@ -96,63 +107,32 @@ class PersonView(UserView):
         return Response({**detail(contact), "change_id": change and change.id}, status=code)
 
 
-Cadence = inline_serializer(
-    "Cadence",
-    {
-        "usual_days": serializers.IntegerField(help_text="Between two days of being spoken of."),
-        "silent_days": serializers.IntegerField(),
-        "quiet": serializers.BooleanField(help_text="Silent for much longer than usual."),
-    },
-    allow_null=True,
-)
-
-
-class PersonDetail(ContactDetail):
-    cadence = Cadence
-
-
 class Person(PersonView, OneContact):
-    @documented(
-        responses={200: PersonDetail},
-        operation_id="contacts_retrieve",
-        summary="One person; the id of a merged one answers with the survivor",
-        description="`cadence` says how often they used to be spoken of and for how long they have "
-        "not been; null before there is a rhythm. It is never injected.",
-    )
-    def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        contact = self.survivor(contact_id)
-        rhythm = rhythms(self.end_user, [contact.pk]).get(contact.pk)
-        cadence = rhythm and {**asdict(rhythm), "quiet": rhythm.quiet}
-        return Response({**detail(contact), "cadence": cadence})
+    @operation("contacts_retrieve", ContactDetail)
+    def get(self, contact_id: UUID) -> Any:
+        """One person; the id of a merged one answers with the survivor"""
+        return detail(self.survivor(contact_id))
 
-    @documented(
-        responses={200: Forgotten},
-        operation_id="contacts_destroy",
-        summary="Erase a person for good",
-        description="As `forget/` with `contact`: the memories and messages about them go too, and "
-        "their names wherever they stand. This can't be undone; to keep the memories, `merge` or "
-        "`split`.",
-    )
-    def delete(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+    @operation("contacts_destroy", Forgotten)
+    def delete(self, contact_id: UUID) -> Any:
+        """Erase a person for good
+
+        As `forget/` with `contact`: the memories and messages about them go too, and their names
+        wherever they stand. This can't be undone; to keep the memories, `merge` or `split`."""
         try:
-            return Response(asdict(erase.forget_contact(self.end_user, contact_id, By(self.actor))))
+            return asdict(erase.forget_contact(self.end_user, contact_id, By(self.actor)))
         except erase.NothingToForget as error:
             raise ApiError(404, "unknown_contact", str(error)) from error
 
 
 class Merge(PersonView):
-    @documented(
-        request=MergeForm,
-        responses={200: ChangedContact},
-        operation_id="contacts_merge",
-        summary="Say that two contacts are one person",
-        description="All that is known of this contact becomes the other's, whose "
-        "representation is the answer, also to this contact's id from then on. Values that "
-        "contradict each other stay side by side; see resolve. 409 when one of them was "
-        "merged already.",
-    )
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        asked = self.body(MergeForm)
+    @operation("contacts_merge", ChangedContact, body=MergeForm)
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
+        """Say that two contacts are one person
+
+        All that is known of this contact becomes the other's, whose representation is the answer,
+        also to this contact's id from then on. Values that contradict each other stay side by side;
+        see resolve. 409 when one of them was merged already."""
         self.survivor(contact_id)
         survivor = self.other("into", asked["into"])
         change = merge_contacts.merge(self.end_user, contact_id, survivor, **self.by(asked))
@@ -160,16 +140,12 @@ class Merge(PersonView):
 
 
 class Split(PersonView):
-    @documented(
-        request=SplitForm,
-        responses={201: ChangedContact},
-        operation_id="contacts_split",
-        summary="Say that some memories are about another person",
-        description="The answer is the new contact, which may be a namesake. What rests on "
-        "these memories goes along, and no machine links them to this contact again.",
-    )
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        asked = self.body(SplitForm)
+    @operation("contacts_split", {201: ChangedContact}, body=SplitForm)
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
+        """Say that some memories are about another person
+
+        The answer is the new contact, which may be a namesake. What rests on these memories goes
+        along, and no machine links them to this contact again."""
         contact, memories = self.survivor(contact_id), asked.pop("memories")
         new, change = merge_contacts.split(
             self.end_user, contact.id, memories, actor=self.actor, **asked
@@ -178,15 +154,11 @@ class Split(PersonView):
 
 
 class NotTheSame(PersonView):
-    @documented(
-        request=NotTheSameForm,
-        responses={200: ChangedContact},
-        operation_id="contacts_not_the_same",
-        summary="Say that two contacts are two people",
-        description="They are never suggested for a merge again.",
-    )
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        asked = self.body(NotTheSameForm)
+    @operation("contacts_not_the_same", ChangedContact, body=NotTheSameForm)
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
+        """Say that two contacts are two people
+
+        They are never suggested for a merge again."""
         self.survivor(contact_id)
         other = self.other("other", asked["other"])
         change = not_the_same(self.end_user, contact_id, other, **self.by(asked))
@@ -194,33 +166,24 @@ class NotTheSame(PersonView):
 
 
 class Archive(PersonView):
-    @documented(
-        request=ArchiveForm,
-        responses={200: ChangedContact},
-        operation_id="contacts_archive",
-        summary="Put a person into the archive, or bring them back",
-        description="Who is archived is known by name as before, and in no list, suggestion or "
-        "prompt. `change_id` is null where it was so already.",
-    )
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        asked = self.body(ArchiveForm)
+    @operation("contacts_archive", ChangedContact, body=ArchiveForm)
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
+        """Put a person into the archive, or bring them back
+
+        Who is archived is known by name as before, and in no list, suggestion or prompt.
+        `change_id` is null where it was so already."""
         contact = self.survivor(contact_id)
         change = archive_contact(self.end_user, contact.id, actor=self.actor, **asked)
         return self.changed(contact.id, change)
 
 
 class Resolve(PersonView):
-    @documented(
-        request=ResolveForm,
-        responses={200: ChangedContact},
-        operation_id="contacts_resolve",
-        summary="Say which of an attribute's values is right",
-        description="It becomes the only one of an attribute that has one value at a time, "
-        "else the first. With `all`, several values of it are no contradiction of this person "
-        "any more.",
-    )
-    def post(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        asked = self.body(ResolveForm)
+    @operation("contacts_resolve", ChangedContact, body=ResolveForm)
+    def post(self, asked: Asked, contact_id: UUID) -> Any:
+        """Say which of an attribute's values is right
+
+        It becomes the only one of an attribute that has one value at a time, else the first. With
+        `all`, several values of it are no contradiction of this person any more."""
         contact, key = self.survivor(contact_id), asked["key"]
         user, by = self.end_user, self.by(asked)
         if asked["all"]:
@@ -229,3 +192,166 @@ class Resolve(PersonView):
             value = asked["value"]
             _, change = merge_contacts.resolve_attribute(user, contact.id, key, value, **by)
         return self.changed(contact.id, change)
+
+
+class RelationQuery(PageQuery):
+    contact = serializers.UUIDField(required=False)
+
+
+class NewRelation(Reasoned):
+    """``subject`` is the ``kind`` of ``object``."""
+
+    subject = Identifier()
+    kind = Text(max_length=relations.MAX_KIND)
+    object = Identifier()
+
+
+class RelationSerializer(RowSerializer):
+    """``subject`` is the ``kind`` of ``object``."""
+
+    subject = Named()
+    object = Named()
+    sources = serializers.ListField(child=serializers.UUIDField())
+
+    class Meta:
+        model = Relation
+        fields = ["id", "subject", "kind", "object", "sources", "created_at"]
+
+
+class ChangedRelation(RelationSerializer):
+    change_id = undo_id("null when it was stated before")
+
+
+class Relations(PersonView):
+    @operation("relations_list", page_of(RelationSerializer), query=RelationQuery)
+    def get(self, query: Asked) -> Any:
+        """How the people in a user's life are related to each other
+
+        The latest first. What somebody is to the user is the contact's `relationship`."""
+        rows = Relation.objects.of(self.end_user)
+        if "contact" in query:
+            rows = rows.among([self.survivor(query["contact"]).pk])
+        return page(
+            self.request, rows.with_people(), "created_at", query, listed(RelationSerializer)
+        )
+
+    @operation("relations_create", {200: ChangedRelation, 201: ChangedRelation}, body=NewRelation)
+    def post(self, asked: Asked) -> Any:
+        """Say how two people are related
+
+        Both cards say it from then on, and no correction of a memory takes it away. 200 when that
+        was stated before."""
+        subject, of = (
+            self.survivor(self.other(field, asked[field])).pk for field in ("subject", "object")
+        )
+        change = edit.add_relation(self.end_user, subject, asked["kind"], of, **self.by(asked))
+        kind = relations.cleaned(asked["kind"])
+        rows = Relation.objects.of(self.end_user).with_people()
+        row = rows.get(subject=subject, object=of, kind=kind)
+        return stated(RelationSerializer(row).data, change)
+
+
+class OneRelation(UserView):
+    @operation("relations_destroy", TakenAway, query=WhyQuery)
+    def delete(self, asked: Asked, relation_id: int) -> Any:
+        """Say that two people are not so related
+
+        A correction: it can be undone."""
+        first_or_404(Relation.objects.of(self.end_user).filter(pk=relation_id), "unknown_relation")
+        change = edit.remove_relation(self.end_user, relation_id, **self.by(asked))
+        return TakenAway({"change_id": change.id}).data
+
+
+STATES = [state.value for state in Suggestion.State]
+DECISIONS = ["merge", "different", "later"]
+
+
+class SuggestionQuery(PageQuery):
+    state = serializers.ChoiceField(
+        [*STATES, "all"],
+        default=Suggestion.State.OPEN.value,
+    )
+    contact = serializers.UUIDField(required=False)
+
+
+class DecisionForm(Reasoned):
+    """``merge``: one person; ``different``: two, never asked again; ``later``: put off."""
+
+    decision = serializers.ChoiceField(DECISIONS)
+    into = Identifier(
+        required=False,
+    )
+
+
+class EvidenceSerializer(serializers.Serializer):
+    code = serializers.CharField()
+    text = serializers.CharField()
+    weight = serializers.FloatField()
+
+    def to_representation(self, row: dict[str, Any]) -> dict[str, Any]:
+        code = row.get("code", "")
+        text = str(Reason(code, **row["params"])) if code else row["text"]
+        return {"code": code, "text": text, "weight": row["weight"]}
+
+
+class SuggestionSerializer(RowSerializer):
+    """Two contacts that may be one person."""
+
+    contacts = serializers.SerializerMethodField()
+    evidence = EvidenceSerializer(many=True, source="known_evidence")
+
+    judgement = serializers.CharField()
+
+    class Meta:
+        model = Suggestion
+        fields: ClassVar = [
+            "id", "contacts", "verdict", "confidence", "evidence", "state", "decided_by",
+            "decided_at", "judgement", "judged_reason", "judged_by", "created_at",
+        ]  # fmt: skip
+
+    @extend_schema_field(Named(many=True))
+    def get_contacts(self, row: Suggestion) -> list[dict[str, Any]]:
+        return list(Named([row.first, row.second], many=True).data)
+
+
+class DecidedSuggestion(SuggestionSerializer):
+    change_id = undo_id("null when it was put off")
+
+
+class Suggestions(PersonView):
+    @operation("suggestions_list", page_of(SuggestionSerializer), query=SuggestionQuery)
+    def get(self, query: Asked) -> Any:
+        """Who may be one person, the surest first"""
+        rows = Suggestion.objects.of(self.end_user).listed().with_people()
+        if query["state"] != "all":
+            rows = rows.filter(state=query["state"])
+        if "contact" in query:
+            pk = self.survivor(query["contact"]).pk
+            rows = rows.filter(Q(first=pk) | Q(second=pk))
+        return page(self.request, rows, "confidence", query, listed(SuggestionSerializer))
+
+
+class DecideSuggestion(PersonView):
+    @operation("suggestions_decide", DecidedSuggestion, body=DecisionForm)
+    def post(self, asked: Asked, suggestion_id: int) -> Any:
+        """Say whether two contacts are one person
+
+        409 when one of them was merged already, or when what is to be put off was decided. A
+        decision can be undone."""
+        rows = Suggestion.objects.of(self.end_user).with_people().filter(pk=suggestion_id)
+        row = first_or_404(rows, "unknown_suggestion")
+        pair = row.first_id, row.second_id
+        into = asked.get("into")
+        if into and (asked["decision"] != "merge" or into not in pair):
+            raise serializers.ValidationError({"into": ["Of a merge: one of the two contacts."]})
+        change = None
+        if asked["decision"] == "merge":
+            stays, goes = survivor_first(self.end_user, pair)
+            if into == goes:
+                stays, goes = goes, stays
+            change = merge_contacts.merge(self.end_user, goes, stays, **self.by(asked))
+        elif asked["decision"] == "different":
+            change = not_the_same(self.end_user, *pair, **self.by(asked))
+        else:
+            put_off(self.end_user, *pair, actor=self.actor)
+        return with_change(SuggestionSerializer(rows.get()).data, change)

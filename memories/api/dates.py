@@ -3,18 +3,16 @@
 from typing import Any
 from uuid import UUID
 
-from rest_framework import serializers, status
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework import serializers
 
-from accounts.api import UserView, documented
+from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import unknown
 from accounts.fields import Flag, Identifier, Reasoned, Strict, Text, Whole, WhyQuery, undo_id
 from accounts.models import EndUser
 from accounts.paging import page_of
 from memories.api.contacts import PersonView
-from memories.api.requested import TakenAway, with_change
+from memories.api.serializers import TakenAway, with_change
 from memories.corrections import edit_dates
 from memories.corrections.edit_dates import ImportantDate
 from understanding.dates.important_dates import LUNAR, SOLAR, YearlyDay, text, yearly_day
@@ -24,13 +22,9 @@ MAX_LIMIT = 1000
 
 
 class DatesQuery(Strict):
-    within = serializers.IntegerField(
-        required=False, min_value=0, max_value=MAX_DAYS, help_text="Days from today on."
-    )
-    contact = serializers.UUIDField(required=False, help_text="Only those of this contact.")
-    limit = serializers.IntegerField(
-        required=False, min_value=1, max_value=MAX_LIMIT, help_text="Only the first of them."
-    )
+    within = serializers.IntegerField(required=False, min_value=0, max_value=MAX_DAYS)
+    contact = serializers.UUIDField(required=False)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LIMIT)
 
 
 class _DayForm(Reasoned):
@@ -38,7 +32,7 @@ class _DayForm(Reasoned):
     year = Whole(required=False, allow_null=True, min_value=1800, max_value=2200)
     month = Whole(min_value=1, max_value=12)
     day = Whole(min_value=1, max_value=31)
-    leap_month = Flag(default=False, help_text="Of the lunar leap month of this number.")
+    leap_month = Flag(default=False)
 
 
 class NewDate(_DayForm):
@@ -47,8 +41,6 @@ class NewDate(_DayForm):
     contact = Identifier(required=False, allow_null=True)
     kind = Text(
         max_length=40,
-        help_text="birthday, wedding_anniversary, anniversary, name_day, death_anniversary; of a "
-        "contact any other as well, which is kept as one that ends in _day.",
     )
 
 
@@ -57,8 +49,8 @@ class DateEdit(_DayForm):
 
 
 class DateSerializer(serializers.Serializer):
-    id = serializers.UUIDField(help_text="Stays the same while the contact and the kind do.")
-    contact = serializers.UUIDField(allow_null=True, help_text="null: the user's own.")
+    id = serializers.UUIDField()
+    contact = serializers.UUIDField(allow_null=True)
     name = serializers.CharField(allow_null=True)
     kind = serializers.CharField()
     calendar = serializers.ChoiceField([SOLAR, LUNAR])
@@ -66,15 +58,11 @@ class DateSerializer(serializers.Serializer):
     month = serializers.IntegerField()
     day = serializers.IntegerField()
     leap_month = serializers.BooleanField()
-    text = serializers.CharField(help_text="In the user's language.")
-    next_on = serializers.DateField(allow_null=True, help_text="In the user's time zone.")
+    text = serializers.CharField()
+    next_on = serializers.DateField(allow_null=True)
     in_days = serializers.IntegerField(allow_null=True)
-    years = serializers.IntegerField(
-        allow_null=True, help_text="An age, for a birthday; null unless the year is known."
-    )
-    sources = serializers.ListField(
-        child=serializers.UUIDField(), help_text="Memories; none: somebody stated it."
-    )
+    years = serializers.IntegerField(allow_null=True)
+    sources = serializers.ListField(child=serializers.UUIDField())
 
 
 class ChangedDate(DateSerializer):
@@ -82,36 +70,28 @@ class ChangedDate(DateSerializer):
 
 
 class Dates(PersonView):
-    @documented(
-        responses={200: page_of(DateSerializer)},
-        parameters=[DatesQuery],
-        operation_id="dates_list",
-        summary="Birthdays and other days that come back every year, the next first",
-        description="29 February is kept on the 28th where a year has none, a lunar 30th on the 29th "
-        "where its month has none, a day of a leap month in the ordinary month of that number "
-        "where a year has no such leap month. All of them are one page.",
-    )
-    def get(self, _request: Request, **_path: Any) -> Response:
-        query, user = self.query(DatesQuery), self.end_user
+    @operation("dates_list", page_of(DateSerializer), query=DatesQuery)
+    def get(self, query: Asked) -> Any:
+        """Birthdays and other days that come back every year, the next first
+
+        29 February is kept on the 28th where a year has none, a lunar 30th on the 29th where its
+        month has none, a day of a leap month in the ordinary month of that number where a year has
+        no such leap month. All of them are one page."""
+        user = self.end_user
         whose = query.get("contact")
         contact = self.survivor(whose).pk if whose else None
         dates = edit_dates.dates_of(user, within=query.get("within"), contact=contact)
         shown = [_shown(user, date) for date in dates[: query.get("limit")]]
-        return Response({"count": len(dates), "next": None, "results": shown})
+        return {"count": len(dates), "next": None, "results": shown}
 
-    @documented(
-        request=NewDate,
-        responses={201: ChangedDate},
-        operation_id="dates_create",
-        summary="State an important date",
-        description="It takes the place of one of its kind.",
-    )
-    def post(self, _request: Request, **_path: Any) -> Response:
-        values = self.body(NewDate)
+    @operation("dates_create", {201: ChangedDate}, body=NewDate)
+    def post(self, values: Asked) -> Any:
+        """State an important date
+
+        It takes the place of one of its kind."""
         with atomic():
             user = self.end_user_for_writing()
-            shown = _stated(user, values.get("contact"), values["kind"], values, self.actor)
-        return Response(shown, status=status.HTTP_201_CREATED)
+            return _stated(user, values.get("contact"), values["kind"], values, self.actor)
 
 
 class OneDate(UserView):
@@ -122,33 +102,31 @@ class OneDate(UserView):
             raise unknown("unknown_date")
         return date
 
-    @documented(responses={200: DateSerializer}, operation_id="dates_retrieve", summary="One date")
-    def get(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
-        return Response(_shown(self.end_user, self.date(date_id)))
+    @operation("dates_retrieve", DateSerializer)
+    def get(self, date_id: UUID) -> Any:
+        """One date"""
+        return _shown(self.end_user, self.date(date_id))
 
-    @documented(
-        request=DateEdit,
-        responses={200: ChangedDate},
-        operation_id="dates_update",
-        summary="Correct an important date",
-        description="Only the fields given change.",
-    )
-    def patch(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+    @operation("dates_update", ChangedDate, body=DateEdit, partial=True)
+    def patch(self, asked: Asked, date_id: UUID) -> Any:
+        """Correct an important date
+
+        Only the fields given change."""
         date = self.date(date_id)
-        values = {**_day(date.day), **self.body(DateEdit, partial=True)}
+        values = {**_day(date.day), **asked}
         contact = date.contact.pk if date.contact else None
-        return Response(_stated(self.end_user, contact, date.kind, values, self.actor))
+        return _stated(self.end_user, contact, date.kind, values, self.actor)
 
-    @documented(
-        responses={200: TakenAway},
-        parameters=[WhyQuery],
-        operation_id="dates_destroy",
-        summary="Say that an important date is none",
-        description="Memories that tell the user's own are marked as no longer true.",
-    )
-    def delete(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
-        by, date = self.by(self.query(WhyQuery)), self.date(date_id)
-        return Response(with_change({}, edit_dates.remove_date(self.end_user, date, **by)))
+    @operation("dates_destroy", TakenAway, query=WhyQuery)
+    def delete(self, asked: Asked, date_id: UUID) -> Any:
+        """Say that an important date is none
+
+        The facts of memories that tell the user's own end."""
+        date = self.date(date_id)
+        whose = date.contact.pk if date.contact else None
+        by = self.by(asked)
+        change = edit_dates.set_date(self.end_user, whose, date.kind, None, **by)
+        return with_change({}, change)
 
 
 def _stated(

@@ -6,18 +6,16 @@ from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import Asked, UserView, operation
 from accounts.errors import ApiError, conflict, first_or_404
-from accounts.fields import BoundedList, Identifier, Strict, Whole, undo_id
+from accounts.fields import BoundedList, Identifier, Strict, Whole, of_dataclass, undo_id
 from accounts.paging import PageQuery, page, page_of
 from contacts.models import Contact
 from memories.context.forget_notices import forgetting
+from memories.context.result import Forgetting
 from memories.erasure import due
-from memories.erasure.decide import decide
-from memories.erasure.erase import NothingToForget
+from memories.erasure.erase import NothingToForget, decide
 from memories.erasure.receipts import By
 from memories.models import Erasure, Message
 
@@ -25,27 +23,15 @@ MOST = 500  # decisions in one call
 STATES = ["hidden", "erased", "cancelled", "not_found", "unclear"]
 
 
-class ForgettingSerializer(serializers.Serializer):
-    """Something that a user asked in a chat to forget."""
-
-    id = serializers.UUIDField()
-    state = serializers.ChoiceField(
-        STATES,
-        help_text="cancelled: the hiding was undone. not_found: nothing kept was meant. "
-        "unclear: what is meant could not be told, so nothing was forgotten.",
+# Something that a user asked in a chat to forget.
+ForgettingSerializer: Any = type(
+    of_dataclass(
+        Forgetting,
+        "Forgetting",
+        state=serializers.ChoiceField(STATES),
+        change_id=undo_id("null when nothing is hidden"),
     )
-    memories = serializers.IntegerField(help_text="How many.")
-    contacts = serializers.IntegerField(help_text="How many.")
-    undecided = serializers.IntegerField(
-        help_text="How many messages and contacts may be about forgotten people."
-    )
-    missing = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="What was asked for and nothing was found for; told for a day.",
-    )
-    requested_at = serializers.DateTimeField()
-    erased_after = serializers.DateTimeField(help_text="When it is, or was, erased for good.")
-    change_id = undo_id("null when nothing is hidden")
+)
 
 
 class UndecidedMessage(serializers.ModelSerializer):
@@ -104,62 +90,48 @@ def _detail(erasure: Erasure) -> dict[str, Any]:
 
 
 class Forgettings(UserView):
-    @documented(
-        responses={200: page_of(ForgettingSerializer)},
-        parameters=[PageQuery],
-        operation_id="forgetting_list",
-        summary="What the user asked in a chat to forget, the latest first",
-    )
-    def get(self, request: Request, **_path: Any) -> Response:
+    @operation("forgetting_list", page_of(ForgettingSerializer), query=PageQuery)
+    def get(self, query: Asked) -> Any:
+        """What the user asked in a chat to forget, the latest first"""
         rows = Erasure.objects.of(self.end_user).defer("words", "names", "message_ids")
-        return page(request, rows, "requested_at", self.query(PageQuery), _shown)
+        return page(self.request, rows, "requested_at", query, _shown)
 
 
 class OneForgetting(UserView):
-    @documented(
-        responses={200: ForgettingDetail},
-        operation_id="forgetting_retrieve",
-        summary="What an erasure left to be decided",
-        description="Messages that may mean the forgotten person, and contacts that may be them.",
-    )
-    def get(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
+    @operation("forgetting_retrieve", ForgettingDetail)
+    def get(self, erasure_id: UUID) -> Any:
+        """What an erasure left to be decided
+
+        Messages that may mean the forgotten person, and contacts that may be them."""
         rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
-        return Response(_detail(first_or_404(rows, "unknown_forgetting")))
+        return _detail(first_or_404(rows, "unknown_forgetting"))
 
 
 class Decide(UserView):
-    @documented(
-        request=DecideBody,
-        responses={200: ForgettingDetail},
-        operation_id="forgetting_decide",
-        summary="Decide what an erasure left undecided",
-        description="What is redacted or forgotten is erased for good; what is kept is not asked "
-        "about again. 404 when something is not among what is undecided.",
-    )
-    def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
-        asked = self.body(DecideBody)
+    @operation("forgetting_decide", ForgettingDetail, body=DecideBody)
+    def post(self, asked: Asked, erasure_id: UUID) -> Any:
+        """Decide what an erasure left undecided
+
+        What is redacted or forgotten is erased for good; what is kept is not asked about again. 404
+        when something is not among what is undecided."""
         try:
             erasure = decide(self.end_user, erasure_id, **asked, by=By(self.actor))
         except NothingToForget as error:
             raise ApiError(404, "unknown_forgetting", str(error)) from error
-        return Response(_detail(erasure))
+        return _detail(erasure)
 
 
 class Erase(UserView):
-    @documented(
-        request=NoBody,
-        responses={200: ForgettingSerializer},
-        operation_id="forgetting_erase",
-        summary="Erase now what the user asked to forget",
-        description="This can't be undone. 409 when the hiding was undone before; what is "
-        "erased already stays so.",
-    )
-    def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
-        self.body(NoBody)
+    @operation("forgetting_erase", ForgettingSerializer, body=NoBody)
+    def post(self, _asked: Asked, erasure_id: UUID) -> Any:
+        """Erase now what the user asked to forget
+
+        This can't be undone. 409 when the hiding was undone before; what is erased already stays
+        so."""
         rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
         first_or_404(rows, "unknown_forgetting")
         due.erase(erasure_id, self.actor)
         erasure = rows.get()
         if erasure.state == Erasure.State.CANCELLED:
             raise conflict("The hiding was undone, so nothing is to be erased.")
-        return Response(_shown([erasure])[0])
+        return _shown([erasure])[0]

@@ -1,71 +1,79 @@
-"""Memories over HTTP: list, read, add, correct, move to another person."""
+"""Memories over HTTP: read, added, corrected, whom they are about, how they stand to each other, and
+what they said before."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import conflict, unknown
+from accounts.fields import (
+    Identifier,
+    Reasoned,
+    RowSerializer,
+    StoredReason,
+    Strict,
+    WhyQuery,
+    of_dataclass,
+    undo_id,
+)
 from accounts.models import EndUser
 from accounts.paging import listed, page, page_of
+from accounts.reasons import read
 from contacts import store
 from contacts.models import Contact
-from memories import queue
-from memories.api.requested import (
-    Forgotten,
-    changed,
-    check_memory,
-    memory_of,
-    stated,
-)
+from contacts.serializers import Named
+from memories import graph, queue
+from memories.api.contacts import PersonView
 from memories.api.serializers import (
     ChangedMemory,
+    Forgotten,
     MemoryEdit,
     MemoryQuery,
     MemorySerializer,
     MoveForm,
     NewMemory,
+    TakenAway,
+    changed,
+    check_memory,
+    memory_of,
+    stated,
     with_relations,
 )
-from memories.corrections import edit_memories
+from memories.corrections import edit_edges, edit_memories, review_links
 from memories.erasure import erase
 from memories.erasure.receipts import By
-from memories.models import Memory, MemoryQuerySet
+from memories.history import versions
+from memories.history.changed import Changed
+from memories.history.changed import changed as what_changed
+from memories.models import Edge, Link, Memory, MemoryQuerySet
 from memories.search.tokens import tokenise
 from memories.types import Subtype
 
 
 class Memories(UserView):
-    @documented(
-        responses={200: page_of(MemorySerializer)},
-        parameters=[MemoryQuery],
-        operation_id="memories_list",
-        summary="What is remembered, the latest first",
-        description="With `valid_at`: what held at that moment, true or no longer.",
-    )
-    def get(self, request: Request, **_path: Any) -> Response:
-        query = self.query(MemoryQuery)
+    @operation("memories_list", page_of(MemorySerializer), query=MemoryQuery)
+    def get(self, query: Asked) -> Any:
+        """What is remembered, the latest first
+
+        With `valid_at`: what held at that moment, true or no longer."""
         if contact := query.get("contact"):
             current = store.survivor(self.end_user, contact)
             query["contact"] = current.id if current else contact
         rows = _chosen(self.end_user, query)
-        return page(request, with_relations(rows), "said_at", query, listed(MemorySerializer))
+        return page(self.request, with_relations(rows), "said_at", query, listed(MemorySerializer))
 
-    @documented(
-        request=NewMemory,
-        responses={200: ChangedMemory, 201: ChangedMemory},
-        operation_id="memories_create",
-        summary="Add a memory",
-        description="200 with the memory that says exactly this already, if there is one.",
-    )
-    def post(self, _request: Request, **_path: Any) -> Response:
-        values = self.body(NewMemory)
+    @operation("memories_create", {200: ChangedMemory, 201: ChangedMemory}, body=NewMemory)
+    def post(self, values: Asked) -> Any:
+        """Add a memory
+
+        200 with the memory that says exactly this already, if there is one."""
         with atomic():
             end_user = self.end_user_for_writing()
             people = _contacts(end_user, values.pop("contacts"), "contacts")
@@ -83,21 +91,16 @@ class Memories(UserView):
 
 
 class OneMemory(UserView):
-    @documented(
-        responses={200: MemorySerializer}, operation_id="memories_retrieve", summary="One memory"
-    )
-    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
-        return Response(MemorySerializer(memory_of(self.end_user, memory_id)).data)
+    @operation("memories_retrieve", MemorySerializer)
+    def get(self, memory_id: UUID) -> Any:
+        """One memory"""
+        return MemorySerializer(memory_of(self.end_user, memory_id)).data
 
-    @documented(
-        request=MemoryEdit,
-        responses={200: ChangedMemory},
-        operation_id="memories_update",
-        summary="Correct a memory",
-        description="Only the fields given change. What profiles learnt from it is read again.",
-    )
-    def patch(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
-        values = self.body(MemoryEdit, partial=True)
+    @operation("memories_update", ChangedMemory, body=MemoryEdit, partial=True)
+    def patch(self, values: Asked, memory_id: UUID) -> Any:
+        """Correct a memory
+
+        Only the fields given change. What profiles learnt from it is read again."""
         if memory_of(self.end_user, memory_id).kind == Memory.Kind.PROFILE:
             raise conflict("A profile follows from its memories; correct these or the contact.")
         if "content" in values:
@@ -106,32 +109,26 @@ class OneMemory(UserView):
         with atomic():
             change = edit_memories.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
             queue.enqueue("embed", self.end_user.pk)
-        return Response(changed(self.end_user, memory_id, change))
+        return changed(self.end_user, memory_id, change)
 
-    @documented(
-        responses={200: Forgotten},
-        operation_id="memories_destroy",
-        summary="Erase a memory for good",
-        description="As `forget/` with `memory`: its words in the messages that it rests on go "
-        'too. This can\'t be undone; `PATCH` with `{"status": "archived"}` only puts it away.',
-    )
-    def delete(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+    @operation("memories_destroy", Forgotten)
+    def delete(self, memory_id: UUID) -> Any:
+        """Erase a memory for good
+
+        As `forget/` with `memory`: its words in the messages that it rests on go too. This can't be
+        undone; `PATCH` with `{"status": "archived"}` only puts it away."""
         try:
-            return Response(asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor))))
+            return asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor)))
         except erase.NothingToForget as error:
             raise unknown("unknown_memory") from error
 
 
 class Move(UserView):
-    @documented(
-        request=MoveForm,
-        responses={200: ChangedMemory},
-        operation_id="memories_move",
-        summary="Say that a memory is about another person",
-        description="No machine links it to the first person again.",
-    )
-    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
-        asked = self.body(MoveForm)
+    @operation("memories_move", ChangedMemory, body=MoveForm)
+    def post(self, asked: Asked, memory_id: UUID) -> Any:
+        """Say that a memory is about another person
+
+        No machine links it to the first person again."""
         check_memory(self.end_user, memory_id)
         (source,) = _contacts(self.end_user, [asked["from"]], "from")
         (target,) = _contacts(self.end_user, [asked["to"]], "to")
@@ -140,7 +137,7 @@ class Move(UserView):
                 self.end_user, memory_id, source.id, target.id, **self.by(asked)
             )
             queue.enqueue("embed", self.end_user.pk)
-        return Response(changed(self.end_user, memory_id, change))
+        return changed(self.end_user, memory_id, change)
 
 
 def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
@@ -167,3 +164,244 @@ def _contacts(end_user: EndUser, ids: Sequence[UUID], field: str) -> list[Contac
     if None in contacts:
         raise serializers.ValidationError({field: ["This user has no such contact."]})
     return list({contact.id: contact for contact in contacts if contact}.values())
+
+
+class NewLink(Reasoned):
+    contact = Identifier()
+
+
+class LinkSerializer(RowSerializer):
+    """That a memory is about a contact, or that somebody said it is not (``rejected``)."""
+
+    contact = Named()
+
+    class Meta:
+        model = Link
+        fields: ClassVar = ["contact", "made_by", "confidence", "rejected", "created_at"]
+
+
+class Links(serializers.Serializer):
+    results = LinkSerializer(many=True)
+
+
+class ChangedLink(LinkSerializer):
+    change_id = undo_id("null when it was stated before")
+
+
+class MemoryLinks(PersonView):
+    @operation("memories_links_list", Links)
+    def get(self, memory_id: UUID) -> Any:
+        """Whom a memory is about, who found that out, and how sure it is"""
+        check_memory(self.end_user, memory_id)
+        rows = Link.objects.of(self.end_user).filter(memory=memory_id).with_people()
+        return Links({"results": rows.order_by("pk")}).data
+
+    @operation("memories_links_create", {200: ChangedLink, 201: ChangedLink}, body=NewLink)
+    def post(self, asked: Asked, memory_id: UUID) -> Any:
+        """Say that a memory is about a person
+
+        Also what a machine found out is confirmed so, and a rejection taken back. 200 when that was
+        stated before."""
+        check_memory(self.end_user, memory_id)
+        pk = self.other("contact", asked["contact"])
+        contact = self.survivor(pk)
+        with atomic():
+            change = review_links.state(self.end_user, memory_id, pk, **self.by(asked))
+            queue.enqueue("embed", self.end_user.pk)
+        rows = Link.objects.of(self.end_user).with_people()
+        row = rows.get(memory=memory_id, contact=contact)
+        return stated(LinkSerializer(row).data, change)
+
+
+class OneLink(PersonView):
+    @operation("memories_links_destroy", TakenAway, query=WhyQuery)
+    def delete(self, asked: Asked, memory_id: UUID, contact_id: UUID) -> Any:
+        """Say that a memory is not about a person
+
+        A correction: it can be undone. The link is rejected: no machine makes it again, and what
+        the profile had learnt from the memory goes."""
+        check_memory(self.end_user, memory_id)
+        contact = self.survivor(contact_id)
+        linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
+        if not linked.filter(contact=contact).exists():
+            raise unknown("unknown_link")
+        with atomic():
+            change = edit_memories.unlink(self.end_user, memory_id, contact.pk, **self.by(asked))
+            queue.enqueue("embed", self.end_user.pk)
+        return TakenAway({"change_id": change.id}).data
+
+
+MOST_EDGES = 100
+SHARES = Edge.SHARES_ENTITY.rstrip(":")
+# Kinds that hold in both directions.
+MUTUAL = (str(Edge.Kind.CONFLICTS), Edge.SHARES_ENTITY)
+DIRECTIONS = ("out", "in", "both")
+
+KINDS = [kind.value for kind in edit_edges.STATED]
+
+
+_KINDS = [*Edge.Kind, SHARES]
+_KIND = rf"^(?:(?:{'|'.join(_KINDS)})$|{Edge.SHARES_ENTITY})"
+
+
+class KindOfEdge(serializers.CharField):
+    described = {"pattern": _KIND}
+
+    def to_internal_value(self, data: Any) -> str:
+        kind = super().to_internal_value(data)
+        if not re.match(_KIND, kind):
+            raise serializers.ValidationError(f"Unknown kind. Known are: {', '.join(_KINDS)}.")
+        return Edge.SHARES_ENTITY if kind == SHARES else kind
+
+
+class EdgesQuery(Strict):
+    hops = serializers.IntegerField(min_value=1, max_value=2, default=1)
+    kind = KindOfEdge(
+        max_length=100,
+        required=False,
+        help_text=f"One kind of edge; {SHARES} for those by any entity.",
+    )
+    limit = serializers.IntegerField(min_value=1, max_value=MOST_EDGES, default=50)
+
+
+class NewEdge(Reasoned):
+    """This memory stands so to another one: it ``causes`` the target, …"""
+
+    target = Identifier()
+    kind = serializers.ChoiceField(KINDS)
+
+
+class MemorySummary(serializers.ModelSerializer):
+    class Meta:
+        model = Memory
+        fields = ["id", "content", "type", "status", "said_at"]
+
+
+class EdgeSerializer(serializers.Serializer):
+    """A memory beside another, and the edge by which it was reached."""
+
+    id = serializers.IntegerField()
+    kind = serializers.CharField()
+    direction = serializers.ChoiceField(DIRECTIONS)
+    reason = StoredReason()
+    confidence = serializers.FloatField()
+    hops = serializers.IntegerField()
+    weight = serializers.FloatField()
+    via = serializers.UUIDField()
+    memory = MemorySummary()
+
+
+class Edges(serializers.Serializer):
+    results = EdgeSerializer(many=True)
+
+
+class StatedEdge(serializers.Serializer):
+    id = serializers.IntegerField()
+    kind = serializers.CharField()
+    source = serializers.UUIDField()  # type: ignore[assignment]
+    target = serializers.UUIDField()
+    change_id = undo_id("null when it was there")
+
+
+class MemoryEdges(UserView):
+    @operation("memories_edges_list", Edges, query=EdgesQuery)
+    def get(self, query: Asked, memory_id: UUID) -> Any:
+        """The memories beside a memory, one or two edges away
+
+        Active and outdated memories; never archived ones."""
+        check_memory(self.end_user, memory_id)
+        neighbours = graph.neighbours(
+            self.end_user,
+            [memory_id],
+            hops=query["hops"],
+            limit=query["limit"],
+            kinds=[query["kind"]] if "kind" in query else [],
+        )
+        memories = (
+            Memory.objects.of(self.end_user).filter(pk__in=neighbours).defer("tokens").in_bulk()
+        )
+        results = [
+            _shown_edge(beside, memories[pk]) for pk, beside in neighbours.items() if pk in memories
+        ]
+        return Edges({"results": results}).data
+
+    @operation("memories_edges_create", {200: StatedEdge, 201: StatedEdge}, body=NewEdge)
+    def post(self, asked: Asked, memory_id: UUID) -> Any:
+        """Say how a memory stands to another
+
+        200 with the edge that says exactly this already, if there is one."""
+        check_memory(self.end_user, memory_id)
+        if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
+            raise serializers.ValidationError({"target": ["This user has no such memory."]})
+        with atomic():
+            edge, change = edit_edges.connect(
+                self.end_user, memory_id, asked["target"], asked["kind"], **self.by(asked)
+            )
+        ends = {"source": edge.source_id, "target": edge.target_id}
+        return stated({"id": edge.pk, "kind": edge.kind, **ends}, change)
+
+
+class OneEdge(UserView):
+    @operation("memories_edges_destroy", TakenAway)
+    def delete(self, memory_id: UUID, edge_id: int) -> Any:
+        """Take an edge of a memory away
+
+        No machine joins the two again, until the change is undone."""
+        check_memory(self.end_user, memory_id)
+        edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
+        if not edges.filter(pk=edge_id).exists():
+            raise unknown("unknown_edge")
+        with atomic():
+            change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
+        return TakenAway({"change_id": change.id}).data
+
+
+def _shown_edge(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:
+    step = beside.steps[-1]
+    mutual = step.kind.startswith(MUTUAL)
+    return {
+        "id": step.edge,
+        "kind": step.kind,
+        "direction": "both" if mutual else "in" if step.inverse else "out",
+        "reason": step.reason,
+        "confidence": step.confidence,
+        "hops": beside.hops,
+        "weight": round(beside.weight, 4),
+        "via": step.source,
+        "memory": memory,
+    }
+
+
+_STATUS = serializers.ChoiceField(Memory.Status.choices)
+Versions = inline_serializer(
+    "Versions", {"results": type(of_dataclass(versions.Version, status=_STATUS))(many=True)}
+)
+ChangedFacts = inline_serializer(
+    "ChangedFacts", {"results": type(of_dataclass(Changed))(many=True)}
+)
+
+
+class ChangedQuery(Strict):
+    contact = Identifier(required=False)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=1000)
+
+
+class WhatChanged(PersonView):
+    @operation("changed_facts_list", ChangedFacts, query=ChangedQuery)
+    def get(self, query: Asked) -> Any:
+        """What changed in the lives of the user and their people
+
+        Facts that are no longer true beside what took their place."""
+        who = self.survivor(query["contact"]).id if query.get("contact") else None
+        facts = what_changed(self.end_user, who)[: query.get("limit")]
+        return {"results": [asdict(one) for one in facts]}
+
+
+class MemoryHistory(UserView):
+    @operation("memories_history", Versions)
+    def get(self, memory_id: UUID) -> Any:
+        """All versions of a memory: what it replaced, its edits, what replaced it"""
+        found = versions.versions(self.end_user, memory_id)
+        if not found:
+            raise unknown("unknown_memory")
+        return {"results": [asdict(one) | {"why": str(read(one.why))} for one in found]}

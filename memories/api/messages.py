@@ -11,15 +11,24 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, WaitingView, documented, in_thread
+from accounts.api import Asked, UserView, WaitingView, in_thread, operation
 from accounts.cells import atomic
 from accounts.errors import ApiError, first_or_404
-from accounts.fields import BoundedList, Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
+from accounts.fields import (
+    BoundedList,
+    Flag,
+    Metadata,
+    MetadataQuery,
+    PastMoment,
+    Strict,
+    Text,
+    of_dataclass,
+)
 from accounts.paging import PageQuery, listed, page, page_of
 from contacts.serializers import Name
 from memories import queue
 from memories.api import waiting
-from memories.api.requested import Forgotten
+from memories.api.serializers import Forgotten
 from memories.erasure import erase
 from memories.erasure.receipts import By
 from memories.models import Message, MessageQuerySet, ProcessJob
@@ -41,12 +50,10 @@ class MessageForm(Strict):
         max_length=100,
         required=False,
         allow_null=True,
-        help_text="Who wrote it, where that is neither the user nor an assistant: the name of a "
-        "person of theirs, in a chat with them. With the role user.",
     )
-    created_at = PastMoment(required=False, allow_null=True, help_text="Default: now.")
+    created_at = PastMoment(required=False, allow_null=True)
     session_id = Text(max_length=200, required=False, allow_null=True, allow_blank=True)
-    metadata = Metadata(required=False, help_text="What you note of it; it is not read.")
+    metadata = Metadata(required=False)
 
     described = {
         "anyOf": [
@@ -62,19 +69,16 @@ class MessageForm(Strict):
 
 
 class MessagesForm(Strict):
-    messages = BoundedList(
-        child=MessageForm(), min_length=1, max_length=MAX_MESSAGES, help_text="In order."
-    )
+    messages = BoundedList(child=MessageForm(), min_length=1, max_length=MAX_MESSAGES)
 
 
 Received = inline_serializer(
     "Received",
     {
         "accepted": serializers.IntegerField(),
-        "duplicates": serializers.IntegerField(help_text="Known ids with the same words."),
+        "duplicates": serializers.IntegerField(),
         "conflicts": serializers.ListField(
             child=serializers.CharField(),
-            help_text="Known ids with another role, speaker or content: what was sent first stands.",
         ),
     },
 )
@@ -89,8 +93,8 @@ class MessageQuery(PageQuery):
 class MessageSerializer(serializers.ModelSerializer):
     """A message as it was sent; what was erased is not listed."""
 
-    id = serializers.IntegerField(help_text="As in `source_message_ids`.")
-    client_id = serializers.CharField(allow_null=True, help_text="The `id` that it was sent with.")
+    id = serializers.IntegerField()
+    client_id = serializers.CharField(allow_null=True)
     metadata = Metadata()
 
     class Meta:
@@ -102,7 +106,7 @@ class MessageSerializer(serializers.ModelSerializer):
 
 
 class SessionSerializer(serializers.Serializer):
-    session_id = serializers.CharField(help_text='"": messages of no session.')
+    session_id = serializers.CharField()
     messages = serializers.IntegerField()
     first_at = serializers.DateTimeField()
     last_at = serializers.DateTimeField()
@@ -128,131 +132,99 @@ def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
 
 
 class Messages(UserView):
-    @documented(
-        responses={200: page_of(MessageSerializer)},
-        parameters=[MessageQuery],
-        operation_id="messages_list",
-        summary="The messages of a user, the latest received first",
-    )
-    def get(self, request: Request, **_path: Any) -> Response:
-        query = self.query(MessageQuery)
+    @operation("messages_list", page_of(MessageSerializer), query=MessageQuery)
+    def get(self, query: Asked) -> Any:
+        """The messages of a user, the latest received first"""
         rows = Message.objects.of(self.end_user).kept()
         for column in ("session_id", "role"):
             if column in query:
                 rows = rows.filter(**{column: query[column]})
         if "metadata" in query:
             rows = rows.noted(query["metadata"])
-        return page(request, rows, "seq", query, listed(MessageSerializer))
+        return page(self.request, rows, "seq", query, listed(MessageSerializer))
 
-    @documented(
-        responses={200: Forgotten},
-        parameters=[SessionQuery],
-        operation_id="messages_destroy",
-        summary="Erase the messages of a session for good",
-        description="What rests on them alone goes too: memories, and what profiles learnt from "
-        "these. People stay. This can't be undone.",
-    )
-    def delete(self, _request: Request, **_path: Any) -> Response:
-        session = Message.objects.of(self.end_user).filter(**self.query(SessionQuery))
-        return Response(asdict(erase.forget_messages(self.end_user, session, By(self.actor))))
+    @operation("messages_destroy", Forgotten, query=SessionQuery)
+    def delete(self, asked: Asked) -> Any:
+        """Erase the messages of a session for good
 
-    @documented(
-        request=MessagesForm,
-        responses={202: Received},
-        operation_id="messages_create",
-        summary="Send the messages of a conversation",
-        description="All of them are taken, or none. They are read in the background. An `id` that "
-        "was sent before is a duplicate where role, speaker and content are the same; with others it is "
-        "named in `conflicts`, and what was sent first stands.",
-    )
-    def post(self, _request: Request, **_path: Any) -> Response:
-        valid = self.body(MessagesForm)["messages"]
+        What rests on them alone goes too: memories, and what profiles learnt from these. People
+        stay. This can't be undone."""
+        session = Message.objects.of(self.end_user).filter(**asked)
+        return asdict(erase.forget_messages(self.end_user, session, By(self.actor)))
+
+    @operation("messages_create", {202: Received}, body=MessagesForm)
+    def post(self, asked: Asked) -> Any:
+        """Send the messages of a conversation
+
+        All of them are taken, or none. They are read in the background. An `id` that was sent
+        before is a duplicate where role, speaker and content are the same; with others it is named
+        in `conflicts`, and what was sent first stands."""
         with atomic():
-            received = buffer.receive(self.app, self.external_id, [incoming(m) for m in valid])
+            received = buffer.receive(
+                self.app, self.external_id, [incoming(m) for m in asked["messages"]]
+            )
             if received.extraction_due:
                 queue.enqueue("extract", received.end_user.pk)
-        counts = {name: getattr(received, name) for name in ("accepted", "duplicates", "conflicts")}
-        return Response(counts, status=status.HTTP_202_ACCEPTED)
+        return {name: getattr(received, name) for name in ("accepted", "duplicates", "conflicts")}
 
 
 class OneMessage(UserView):
-    @documented(
-        responses={200: MessageSerializer},
-        operation_id="messages_retrieve",
-        summary="One message",
-    )
-    def get(self, _request: Request, message_id: int, **_path: Any) -> Response:
+    @operation("messages_retrieve", MessageSerializer)
+    def get(self, message_id: int) -> Any:
+        """One message"""
         message = first_or_404(self._one(message_id), "unknown_message")
-        return Response(MessageSerializer(message).data)
+        return MessageSerializer(message).data
 
-    @documented(
-        responses={200: Forgotten},
-        operation_id="messages_destroy_one",
-        summary="Erase a message for good",
-        description="With the memories that rest on it alone. This can't be undone.",
-    )
-    def delete(self, _request: Request, message_id: int, **_path: Any) -> Response:
+    @operation("messages_destroy_one", Forgotten)
+    def delete(self, message_id: int) -> Any:
+        """Erase a message for good
+
+        With the memories that rest on it alone. This can't be undone."""
         row = self._one(message_id)
         first_or_404(row, "unknown_message")
-        return Response(asdict(erase.forget_messages(self.end_user, row, By(self.actor))))
+        return asdict(erase.forget_messages(self.end_user, row, By(self.actor)))
 
     def _one(self, message_id: int) -> MessageQuerySet:
         return Message.objects.of(self.end_user).kept().filter(pk=message_id)
 
 
 class Sessions(UserView):
-    @documented(
-        responses={200: page_of(SessionSerializer)},
-        parameters=[PageQuery],
-        operation_id="sessions_list",
-        summary="The sessions of a user, the last spoken in first",
-        description="`DELETE messages/?session_id=` erases one.",
-    )
-    def get(self, request: Request, **_path: Any) -> Response:
+    @operation("sessions_list", page_of(SessionSerializer), query=PageQuery)
+    def get(self, query: Asked) -> Any:
+        """The sessions of a user, the last spoken in first
+
+        `DELETE messages/?session_id=` erases one."""
         rows = Message.objects.of(self.end_user).kept().order_by().values("session_id").annotate(
             messages=Count("pk"), first_at=Min("created_at"), last_at=Max("created_at"),
             last_seq=Max("seq"),
         )  # fmt: skip
-        query, show = self.query(PageQuery), listed(SessionSerializer)
-        return page(request, rows, "last_seq", query, show, tie="session_id")
+        show = listed(SessionSerializer)
+        return page(self.request, rows, "last_seq", query, show, tie="session_id")
 
 
 class ProcessForm(Strict):
-    wait = Flag(required=False, default=False, help_text="Answer when all is done.")
+    wait = Flag(required=False, default=False)
 
 
-Processed = inline_serializer(
-    "Processed",
+Processed = of_dataclass(catch_up.CaughtUp, "Processed")
+Queued = inline_serializer(
+    "Queued",
     {
-        "pending": serializers.IntegerField(help_text="Messages not extracted yet."),
-        "extracted": serializers.IntegerField(help_text="Messages extracted meanwhile."),
-        "consolidated": serializers.IntegerField(help_text="Profiles brought up to date."),
-        "quarantined": serializers.IntegerField(help_text="Batches that wait for an operator."),
+        "pending": serializers.IntegerField(),
+        "job": serializers.UUIDField(),
     },
 )
 
 
 class Process(WaitingView):
-    @documented(
-        request=ProcessForm,
-        responses={
-            200: Processed,
-            202: inline_serializer(
-                "Queued",
-                {
-                    "pending": serializers.IntegerField(),
-                    "job": serializers.UUIDField(help_text="See jobs/{id}/."),
-                },
-            ),
-        },
-        operation_id="process_create",
-        summary="Extract, link and consolidate everything received so far",
-        description="With `wait` it answers 200 when that is done, 503 when the model is not "
-        f"to be had, and 504 after {WAIT_SECONDS:.0f} s. Without, 202 at once. What is sent "
-        f"meanwhile is not waited for. `job` says how far it is (`jobs/{id}/`). At most {waiting.MOST} requests of an app wait at a time; "
-        "one more is refused with 429.",
-    )
+    @operation("process_create", {200: Processed, 202: Queued}, body=ProcessForm)
     async def post(self, _request: Request, **_path: Any) -> Response:
+        """Extract, link and consolidate everything received so far
+
+        With `wait` it answers 200 when that is done, 503 when the model is not to be had, and 504
+        after 300 s. Without, 202 at once. What is sent meanwhile is not waited for. `job` says how
+        far it is (`jobs/{id}/`). At most 32 requests of an app wait at a time; one more is refused
+        with 429."""
         end_user_id, queued = await in_thread(self._asked)
         if queued is not None:
             return Response(queued, status=status.HTTP_202_ACCEPTED)
@@ -277,35 +249,24 @@ class Process(WaitingView):
         return end_user_id, {"pending": catch_up.pending(end_user_id), "job": job.pk}
 
 
-Job = inline_serializer(
+Job = of_dataclass(
+    catch_up.CaughtUp,
     "Job",
-    {
-        "id": serializers.UUIDField(),
-        "state": serializers.ChoiceField(
-            ["queued", "running", "postponed", "done"],
-            help_text="postponed: a model failed and is asked again in `retry_after` seconds.",
-        ),
-        "pending": serializers.IntegerField(help_text="Messages of the job not extracted yet."),
-        "extracted": serializers.IntegerField(help_text="Messages extracted since."),
-        "consolidated": serializers.IntegerField(help_text="Profiles brought up to date."),
-        "quarantined": serializers.IntegerField(help_text="Batches that wait for an operator."),
-        "retry_after": serializers.IntegerField(allow_null=True),
-        "created_at": serializers.DateTimeField(),
-        "finished_at": serializers.DateTimeField(allow_null=True),
-    },
+    state=serializers.ChoiceField(["queued", "running", "postponed", "done"]),
+    retry_after=serializers.IntegerField(allow_null=True),
+    id=serializers.UUIDField(),
+    created_at=serializers.DateTimeField(),
+    finished_at=serializers.DateTimeField(allow_null=True),
 )
 
 
 class OneJob(UserView):
-    @documented(
-        responses={200: Job},
-        operation_id="jobs_retrieve",
-        summary="How far the processing is that was asked for",
-        description="Of `process/` without `wait`. What was sent after it is no part of it. Kept "
-        "for 30 days.",
-    )
-    def get(self, _request: Request, job_id: UUID, **_path: Any) -> Response:
+    @operation("jobs_retrieve", Job)
+    def get(self, job_id: UUID) -> Any:
+        """How far the processing is that was asked for
+
+        Of `process/` without `wait`. What was sent after it is no part of it. Kept for 30 days."""
         job = first_or_404(ProcessJob.objects.of(self.end_user).filter(pk=job_id), "unknown_job")
         done = catch_up.follow(job)
         shown = {"id": job.pk, "created_at": job.created_at, "finished_at": job.finished_at}
-        return Response({**shown, **done})
+        return {**shown, **done}

@@ -13,12 +13,10 @@ from typing import Any
 from django.core import signing
 from django.urls import reverse
 from django.utils import timezone
-from rest_framework import serializers, status
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework import serializers
 
 from accounts import cells, placement
-from accounts.api import UserView, documented
+from accounts.api import Asked, UserView, operation
 from accounts.fields import Strict, Text
 from accounts.models import EndUser
 from accounts.scope import all_users, user_scope
@@ -33,18 +31,13 @@ class PageForm(Strict):
     """How the page is shown, and for how long its address opens it."""
 
     minutes = serializers.IntegerField(default=MINUTES, min_value=1, max_value=MOST_MINUTES)
-    language = serializers.ChoiceField(
-        ["en", "zh"], required=False, help_text="Default: as the browser asks for."
-    )
-    name = Text(required=False, max_length=60, help_text="Of your application; default: the app's.")
-    color = serializers.RegexField(
-        "^#[0-9A-Fa-f]{6}$", required=False, help_text="Of your application, such as #1f6b5a."
-    )
+    language = serializers.ChoiceField(["en", "zh"], required=False)
+    name = Text(required=False, max_length=60)
+    color = serializers.RegexField("^#[0-9A-Fa-f]{6}$", required=False)
     origin = serializers.RegexField(
         _ORIGIN,
         required=False,
         max_length=200,
-        help_text="Whose pages may embed it, such as https://chat.example.com; default: none.",
     )
 
 
@@ -54,36 +47,29 @@ class PageAddress(serializers.Serializer):
 
 
 class PageState(serializers.Serializer):
-    active = serializers.BooleanField(help_text="false: no address that was made works any more.")
+    active = serializers.BooleanField()
 
 
 class OwnPage(UserView):
-    @documented(
-        request=PageForm,
-        responses={201: PageAddress},
-        operation_id="page_create",
-        summary="Make an address of the user's own page",
-        description="The user sees there what is known, corrects it and has it forgotten. Whoever "
-        "has the address may do so until it expires: give it to the user alone.",
-    )
-    def post(self, request: Request, **_path: Any) -> Response:
-        asked = self.body(PageForm)
+    @operation("page_create", {201: PageAddress}, body=PageForm)
+    def post(self, asked: Asked) -> Any:
+        """Make an address of the user's own page
+
+        The user sees there what is known, corrects it and has it forgotten. Whoever has the address
+        may do so until it expires: give it to the user alone."""
         now = timezone.now()
         expires_at = now + timedelta(minutes=asked.pop("minutes"))
         times = {"made": now.timestamp(), "ends": expires_at.timestamp()}
         content = {"user": self.end_user.pk, "name": self.app.name, **times, **asked}
         token = signing.dumps(content, salt=SALT)
-        url = request.build_absolute_uri(reverse("me", args=[token]))
-        return Response({"url": url, "expires_at": expires_at}, status=status.HTTP_201_CREATED)
+        url = self.request.build_absolute_uri(reverse("me", args=[token]))
+        return {"url": url, "expires_at": expires_at}
 
-    @documented(
-        responses={200: PageState},
-        operation_id="page_destroy",
-        summary="Revoke all addresses of the user's own page",
-    )
-    def delete(self, _request: Request, **_path: Any) -> Response:
+    @operation("page_destroy", PageState)
+    def delete(self) -> Any:
+        """Revoke all addresses of the user's own page"""
         self.end_user.revoke_pages()
-        return Response({"active": False})
+        return {"active": False}
 
 
 class Void(Exception):

@@ -6,10 +6,8 @@ from uuid import UUID
 
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import Asked, UserView, operation
 from accounts.models import EndUser
 from contacts import store
 from memories.api.serializers import Found, SearchForm, TimeRange, with_relations
@@ -23,7 +21,7 @@ Results = inline_serializer(
     "SearchResults",
     {
         "results": Found(many=True),
-        "intent": serializers.CharField(help_text="As given, else as inferred."),
+        "intent": serializers.CharField(),
         "range": TimeRange(allow_null=True),
     },
 )
@@ -32,21 +30,15 @@ Results = inline_serializer(
 class Search(UserView):
     reads = True
 
-    @documented(
-        request=SearchForm,
-        responses={200: Results},
-        operation_id="search_create",
-        summary="The memories that fit a query best",
-        description=(
-            "`intent` weighs words against meaning; it is inferred when not given. A time that "
-            'the query asks about ("last week") puts memories of it first and is shown as '
-            "`range`; `since` and `until` leave out all others instead. "
-            "`score` orders the results; `relevance` says how likely one has to do with the query "
-            "at all. A query that nothing is likely to have to do with finds nothing (`min_relevance`)."
-        ),
-    )
-    def post(self, _request: Request, **_path: Any) -> Response:
-        asked = self.body(SearchForm)
+    @operation("search_create", Results, body=SearchForm)
+    def post(self, asked: Asked) -> Any:
+        """The memories that fit a query best
+
+        `intent` weighs words against meaning; it is inferred when not given. A time that the query
+        asks about ("last week") puts memories of it first and is shown as `range`; `since` and
+        `until` leave out all others instead. `score` orders the results; `relevance` says how
+        likely one has to do with the query at all. A query that nothing is likely to have to do
+        with finds nothing (`min_relevance`)."""
         end_user = self.find_user()
         zone = end_user.zone if end_user else self.app.zone
         understood = recall.understand(asked["query"], asked.get("intent"), zone=zone)
@@ -59,37 +51,25 @@ class Search(UserView):
         if end_user:
             hits = _search(end_user, asked)
             reply["results"] = Found(_rows(end_user, hits), many=True).data
-        return Response(reply)
+        return reply
 
 
 def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
-    statuses = {*asked["statuses"]}
-    if asked["include_outdated"] or asked.get("valid_at"):
+    statuses = {*asked.pop("statuses")}
+    if asked.pop("include_outdated") or asked.get("valid_at"):
         statuses.add(Memory.Status.OUTDATED)
-    least = asked.get("min_relevance")
-    contacts = [store.survivor(end_user, pk) for pk in asked["contacts"]]
+    least = asked.pop("min_relevance", None)
+    contacts = [store.survivor(end_user, pk) for pk in asked.pop("contacts")]
     if None in contacts:
         raise serializers.ValidationError({"contacts": ["This user has no such contact."]})
-    return recall.search(
-        end_user,
-        SearchRequest(
-            asked["query"],
-            intent=asked.get("intent"),
-            limit=asked["limit"],
-            contact_ids=[contact.id for contact in contacts if contact],
-            statuses=sorted(statuses),
-            types=asked["types"],
-            since=asked.get("since"),
-            until=asked.get("until"),
-            valid_at=asked.get("valid_at"),
-            min_importance=asked["min_importance"],
-            metadata=asked.get("metadata"),
-            hops=asked["hops"],
-            floor=relevance.FLOOR if least != 0 else 0.0,
-            least=least or 0.0,
-        ),
-        embedder=embedder(),
+    request = SearchRequest(
+        **asked,
+        contact_ids=[contact.id for contact in contacts if contact],
+        statuses=sorted(statuses),
+        floor=relevance.FLOOR if least != 0 else 0.0,
+        least=least or 0.0,
     )
+    return recall.search(end_user, request, embedder=embedder())
 
 
 def _rows(end_user: EndUser, hits: Sequence[Hit]) -> list[Memory]:

@@ -1,12 +1,16 @@
 """A memory as JSON, in both directions."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
+from rest_framework import serializers, status
+from rest_framework.response import Response
 
 from accounts import time_zones
+from accounts.errors import first_or_404, unknown
 from accounts.fields import (
     BoundedList,
     Flag,
@@ -22,11 +26,14 @@ from accounts.fields import (
     Strict,
     Text,
     Whole,
+    of_dataclass,
     undo_id,
 )
+from accounts.models import Change, EndUser
 from accounts.paging import PageQuery
 from contacts.serializers import Named
 from memories.corrections.edit_memories import PINNED
+from memories.erasure import erase
 from memories.models import Edge, Link, Memory
 from memories.types import MemoryType, Subtype
 
@@ -46,7 +53,6 @@ class _Times(Reasoned):
     happens_until = Moment(
         required=False,
         allow_null=True,
-        help_text="The beginning of the last day, of a longer time: August, 2027.",
     )
     expires_at = Moment(required=False, allow_null=True)
     valid_from = Moment(required=False, allow_null=True)
@@ -56,22 +62,18 @@ class _Times(Reasoned):
     metadata = Metadata(
         required=False,
         taken=OWN_METADATA,
-        help_text="Yours; of a correction key by key, null removes one.",
     )
 
 
 class NewMemory(_Times):
     content = Text(max_length=MAX_CONTENT)
     type = serializers.ChoiceField(TYPES, default=MemoryType.MISCELLANEOUS.value)
-    contacts = BoundedList(
-        child=Identifier(), max_length=MAX_PEOPLE, default=list, help_text="Whom it is about."
-    )
+    contacts = BoundedList(child=Identifier(), max_length=MAX_PEOPLE, default=list)
 
 
 class MemoryEdit(_Times):
     importance = Number(
         min_value=0, max_value=1, required=False, allow_null=True,
-        help_text="Never rescored once set; null gives it back to the formula.",
     )  # fmt: skip
     content = Text(max_length=MAX_CONTENT, required=False)
     type = serializers.ChoiceField(TYPES, required=False)
@@ -96,30 +98,20 @@ class MemoryQuery(PageQuery):
     )
     kind = serializers.ChoiceField([*Memory.Kind.values, "all"], default=Memory.Kind.FACT.value)
     type = serializers.ChoiceField(TYPES, required=False)
-    contact = serializers.UUIDField(required=False, help_text="Only memories about this contact.")
-    q = serializers.CharField(
-        required=False, allow_blank=True, max_length=200, help_text="Words of the content."
-    )
+    contact = serializers.UUIDField(required=False)
+    q = serializers.CharField(required=False, allow_blank=True, max_length=200)
     metadata = MetadataQuery()
-    valid_at = PastInstant(required=False, help_text=VALID_AT)
+    valid_at = PastInstant(required=False)
 
 
 class MemoryFact(serializers.Serializer):
     key = serializers.CharField()
     value = serializers.CharField()
-    person = serializers.UUIDField(allow_null=True, help_text="A contact; null for the user.")
-    valid_from = serializers.DateTimeField(
-        default=None, allow_null=True, help_text="If other than the memory's own."
-    )
-    valid_to = serializers.DateTimeField(
-        default=None, allow_null=True, help_text="It was so until then."
-    )
-    outdated_at = serializers.DateTimeField(
-        default=None, allow_null=True, help_text="When it was learnt that it is no longer true."
-    )
-    superseded_by = serializers.UUIDField(
-        default=None, allow_null=True, help_text="The memory that says what is true instead."
-    )
+    person = serializers.UUIDField(allow_null=True)
+    valid_from = serializers.DateTimeField(default=None, allow_null=True)
+    valid_to = serializers.DateTimeField(default=None, allow_null=True)
+    outdated_at = serializers.DateTimeField(default=None, allow_null=True)
+    superseded_by = serializers.UUIDField(default=None, allow_null=True)
 
 
 class _AsTold(LocalMoment):
@@ -138,20 +130,17 @@ class MemorySerializer(RowSerializer):
             child=serializers.IntegerField(min_value=0), min_length=2, max_length=2
         ),
         allow_null=True,
-        help_text="Of a quote: where in the content, [start, end) in code points, stands what Mio "
-        "put into the words of the speaker. null: the content is no quote.",
     )
-    contacts = serializers.SerializerMethodField(help_text="Whom it is about.")
-    people = serializers.SerializerMethodField(help_text="The same, with their names.")
+    contacts = serializers.SerializerMethodField()
+    people = serializers.SerializerMethodField()
     facts = MemoryFact(many=True)
     metadata = serializers.SerializerMethodField()
     superseded_by = serializers.SerializerMethodField()
-    said_at = _AsTold(help_text="By the clock of whoever said it, as all the times of a memory.")
+    said_at = _AsTold()
     happens_at = LocalMoment(source="happens_there", allow_null=True)
     happens_until = LocalMoment(
         source="happens_until_there",
         allow_null=True,
-        help_text="The beginning of the last day, where only a longer time is known.",
     )
     expires_at = _AsTold(allow_null=True)
     valid_from = _AsTold(allow_null=True)
@@ -197,38 +186,29 @@ class SearchForm(Strict):
         max_length=3,
         default=[Memory.Status.ACTIVE.value],
     )
-    include_outdated = Flag(
-        default=False, help_text="What is no longer true as well, marked as `history`."
-    )
+    include_outdated = Flag(default=False)
     contacts = BoundedList(
         child=Identifier(),
         max_length=MAX_PEOPLE,
         default=list,
-        help_text="Only memories about one of these.",
     )
     since = Moment(
         required=False,
         allow_null=True,
-        help_text="Only what happened, else was said, from then on.",
     )
-    until = Moment(required=False, allow_null=True, help_text="… and before then.")
-    valid_at = Moment(required=False, allow_null=True, help_text=VALID_AT)
+    until = Moment(required=False, allow_null=True)
+    valid_at = Moment(required=False, allow_null=True)
     min_importance = Number(min_value=0, max_value=1, default=0.0)
     min_relevance = Number(
         min_value=0,
         max_value=1,
         required=False,
-        help_text="Only results whose `relevance` is at least this, by words or meaning or an edge, "
-        "of `contacts` too; one of unknown relevance (null) stays. Unless given: nothing where "
-        "nothing found is likely to have to do with the query, or the query means nothing, else the "
-        "best, and of `contacts` all. 0: the best, whatever they are.",
     )
-    metadata = Metadata(required=False, help_text="Only memories that hold all of this.")
+    metadata = Metadata(required=False)
     hops = Whole(
         min_value=0,
         max_value=2,
         default=1,
-        help_text="So many edges from the best results memories are shown too, below these.",
     )
 
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -239,15 +219,15 @@ class SearchForm(Strict):
 
 
 class PathStep(serializers.Serializer):
-    kind = serializers.CharField(help_text="Of the edge.")
-    memory = serializers.UUIDField(help_text="From which it was walked.")
+    kind = serializers.CharField()
+    memory = serializers.UUIDField()
 
 
 class TimeRange(serializers.Serializer):
     """The time that a query asks about, in the words that say so."""
 
-    since = LocalMoment(allow_null=True, help_text="In the user's time zone.")
-    until = LocalMoment(allow_null=True, help_text="Not included.")
+    since = LocalMoment(allow_null=True)
+    until = LocalMoment(allow_null=True)
     words = serializers.CharField()
 
 
@@ -261,17 +241,15 @@ RELEVANCE = (
 class Found(MemorySerializer):
     """A memory with its place in the search, and why it is there."""
 
-    score = serializers.FloatField(help_text="What they are ordered by, 0 to 1.")
-    relevance = serializers.FloatField(allow_null=True, help_text=RELEVANCE)
+    score = serializers.FloatField()
+    relevance = serializers.FloatField(allow_null=True)
     bm25_rank = serializers.IntegerField(allow_null=True)
     vector_rank = serializers.IntegerField(allow_null=True)
     reason = serializers.CharField()
-    hops = serializers.IntegerField(help_text="Edges from a better result; 0: found by itself.")
+    hops = serializers.IntegerField()
     path = PathStep(many=True)
-    in_range = serializers.BooleanField(
-        allow_null=True, help_text="Of the time asked about; null when none was."
-    )
-    history = serializers.BooleanField(help_text="No longer true; see `superseded_by`.")
+    in_range = serializers.BooleanField(allow_null=True)
+    history = serializers.BooleanField()
 
 
 def with_relations(rows: QuerySet) -> QuerySet:
@@ -281,3 +259,38 @@ def with_relations(rows: QuerySet) -> QuerySet:
     return rows.defer("tokens").prefetch_related(
         Prefetch("links", links), Prefetch("edges_in", edges)
     )
+
+
+class TakenAway(serializers.Serializer):
+    change_id = serializers.UUIDField()
+
+
+Forgotten = of_dataclass(erase.Forgotten)
+
+
+def check_memory(end_user: EndUser, memory_id: UUID) -> None:
+    """Raises a 404 where the end user has no such memory."""
+    if not Memory.objects.of(end_user).filter(pk=memory_id).exists():
+        raise unknown("unknown_memory")
+
+
+def memory_of(end_user: EndUser, memory_id: UUID) -> Memory:
+    """The memory as its serializer reads it. Raises a 404 where there is none."""
+    rows = with_relations(Memory.objects.of(end_user)).filter(pk=memory_id)
+    return first_or_404(rows, "unknown_memory")
+
+
+def changed(end_user: EndUser, memory_id: UUID, change: Change | None) -> dict[str, Any]:
+    """The memory as it is now, with the change that made it so."""
+    return with_change(MemorySerializer(memory_of(end_user, memory_id)).data, change)
+
+
+def with_change(row: Mapping[str, Any], change: Change | None) -> dict[str, Any]:
+    """A row as it is shown, with the change to undo; None where nothing changed."""
+    return {**row, "change_id": change.id if change else None}
+
+
+def stated(row: Mapping[str, Any], change: Change | None) -> Response:
+    """Answers with what was stated: 201, or 200 where it had been stated before."""
+    code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
+    return Response(with_change(row, change), status=code)

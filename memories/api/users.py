@@ -1,31 +1,32 @@
-"""A whole end user over HTTP: everything out, or everything gone."""
+"""A whole end user over HTTP: everything out, everything gone, and the user's own card."""
 
 from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserEndpoint, UserView, documented
+from accounts.api import Asked, UserEndpoint, UserView, operation
+from accounts.cells import atomic
 from accounts.errors import ApiError
-from accounts.fields import Flag, Identifier, Strict
-from memories import portability
-from memories.api.requested import Forgotten
+from accounts.fields import Flag, Identifier, Reasoned, Strict, undo_id
+from accounts.models import EndUser
+from contacts.serializers import Attributes
+from memories import own_card, portability, queue
+from memories.api.serializers import Forgotten, with_change
+from memories.corrections.edit_own_card import edit_own_card
 from memories.erasure import erase
 from memories.erasure.receipts import By
+from understanding.attributes import ON_OWN_CARD
 
 
 class Export(UserView):
-    @documented(
-        responses={200: OpenApiTypes.OBJECT},
-        operation_id="export_retrieve",
-        summary="Everything that is stored of a user",
-        description="`import_user` reads it back without loss.",
-    )
-    def get(self, _request: Request, **_path: Any) -> Response:
-        return Response(portability.export_user(self.end_user))
+    @operation("export_retrieve", OpenApiTypes.OBJECT)
+    def get(self) -> Any:
+        """Everything that is stored of a user
+
+        `import_user` reads it back without loss."""
+        return portability.export_user(self.end_user)
 
 
 class ForgetForm(Strict):
@@ -49,15 +50,11 @@ class ForgetForm(Strict):
 
 
 class Forget(UserView):
-    @documented(
-        request=ForgetForm,
-        responses={200: Forgotten},
-        operation_id="forget_create",
-        summary="Erase a user, a person or a memory for good",
-        description="This can't be undone.",
-    )
-    def post(self, _request: Request, **_path: Any) -> Response:
-        asked = self.body(ForgetForm)
+    @operation("forget_create", Forgotten, body=ForgetForm)
+    def post(self, asked: Asked) -> Any:
+        """Erase a user, a person or a memory for good
+
+        This can't be undone."""
         try:
             if "contact" in asked:
                 gone = erase.forget_contact(self.end_user, asked["contact"], By(self.actor))
@@ -67,15 +64,69 @@ class Forget(UserView):
                 gone = erase.forget_everything(self.end_user, By(self.actor))
         except erase.NothingToForget as error:
             raise ApiError(404, "not_found", str(error)) from error
-        return Response(asdict(gone))
+        return asdict(gone)
 
 
 class User(UserEndpoint):
-    @documented(
-        responses={200: Forgotten},
-        operation_id="users_destroy",
-        summary="Erase a user for good",
-        description="As `forget/` with `everything`. This can't be undone.",
+    @operation("users_destroy", Forgotten)
+    def delete(self) -> Any:
+        """Erase a user for good
+
+        As `forget/` with `everything`. This can't be undone."""
+        return asdict(erase.forget_everything(self.end_user, By(self.actor)))
+
+
+class UserCardValue(serializers.Serializer):
+    value = serializers.CharField()
+    sources = serializers.ListField(child=serializers.UUIDField())
+    since = serializers.DateTimeField(allow_null=True)
+
+
+class UserCard(serializers.Serializer):
+    card = serializers.CharField(allow_blank=True)
+    attributes = serializers.DictField(
+        child=serializers.ListField(child=UserCardValue()),
     )
-    def delete(self, _request: Request, **_path: Any) -> Response:
-        return Response(asdict(erase.forget_everything(self.end_user, By(self.actor))))
+
+
+class ChangedUserCard(UserCard):
+    change_id = undo_id("null when nothing was to be changed")
+
+
+class UserCardForm(Reasoned):
+    attributes = Attributes(
+        help_text=f"Of {', '.join(ON_OWN_CARD)}: all values that hold, null for none."
+    )
+
+    def validate_attributes(self, values: dict[str, list[str]]) -> dict[str, list[str]]:
+        if unknown := sorted(values.keys() - set(ON_OWN_CARD)):
+            known = ", ".join(ON_OWN_CARD)
+            raise serializers.ValidationError(f"The card has no {unknown[0]}; it has {known}.")
+        return values
+
+
+class Card(UserView):
+    @operation("card_retrieve", UserCard)
+    def get(self) -> Any:
+        """The user's own card: wishes for answers, health, home and work
+
+        It follows from what memories state of the user. A `context/` begins with it."""
+        return _shown(self.end_user)
+
+    @operation("card_update", ChangedUserCard, body=UserCardForm, partial=True)
+    def patch(self, asked: Asked) -> Any:
+        """Correct the user's own card
+
+        Only the keys given change: a string or a list is all that holds, null is nothing. What
+        holds no longer ends in the memories that state it; a new value becomes a memory."""
+        with atomic():
+            end_user = self.end_user_for_writing()
+            change = edit_own_card(end_user, asked.get("attributes", {}), **self.by(asked))
+            queue.enqueue("embed", end_user.pk)
+            end_user.refresh_from_db(fields=["own_facts"])
+        return with_change(_shown(end_user), change)
+
+
+def _shown(end_user: EndUser) -> dict[str, Any]:
+    known = own_card.of(end_user)
+    return {"card": own_card.text_of(end_user, known), "attributes": known}

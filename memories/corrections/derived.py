@@ -145,14 +145,8 @@ def unlearn(
     touched = list(standing.filter(**about).distinct())
     for other in standing.filter(pk__in=related).exclude(pk__in=[one.pk for one in touched]):
         store.save(other, [])
-    for one in touched:
-        reopen(end_user, one, _remove_sources(one, memory_ids, recorder), recorder)
-        store.save(one, PROFILE_FIELDS)
-        write_profile_memory(one, recorder)
-    for tombstone in end_user.contacts.all_merged_into([one.pk for one in touched]):
-        _remove_sources(tombstone, memory_ids, recorder)
-        store.save(tombstone, PROFILE_FIELDS)
-        write_profile_memory(tombstone)
+    for one in (*touched, *end_user.contacts.all_merged_into([one.pk for one in touched])):
+        save_profile(one, *profiles.without(profile_of(one), memory_ids), recorder)
     return touched
 
 
@@ -168,23 +162,20 @@ def unlearn_facts(
     stored = [memory.as_stored() for memory in memories]
     for contact in (*touched, *end_user.contacts.all_merged_into([one.pk for one in touched])):
         person = contact.merged_into_id or contact.pk
-        profile, again = profiles.without_ended(profile_of(contact), person, stored)
-        recorder.watch([contact])
-        set_profile(contact, profile)
-        reopen(end_user, contact, again, recorder)
-        store.save(contact, PROFILE_FIELDS)
-        write_profile_memory(contact, recorder)
+        left, again = profiles.without_ended(profile_of(contact), person, stored)
+        save_profile(contact, left, again, recorder)
 
 
-def _remove_sources(
-    contact: Contact, memory_ids: Collection[UUID], recorder: Recorder
-) -> frozenset[UUID]:
-    """Removes what rests on these memories from the profile (unsaved); returns the other memories
-    that it rested on."""
-    profile, again = profiles.without(profile_of(contact), memory_ids)
+def save_profile(
+    contact: Contact, profile: Profile, again: Collection[UUID], recorder: Recorder
+) -> None:
+    """Saves a contact with another profile, a fresh card and profile memory; the memories ``again``
+    are to be read again."""
     recorder.watch([contact])
     set_profile(contact, profile)
-    return again
+    reopen(contact.end_user, contact, again, recorder)
+    store.save(contact, PROFILE_FIELDS)
+    write_profile_memory(contact, recorder)
 
 
 def reopen(

@@ -15,9 +15,7 @@ from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import edit
 from contacts.models import Contact, ContactQuerySet
-from memories.corrections import edit_memories
-from memories.models import Memory
-from memories.types import MemoryType, Subtype
+from memories.corrections.edit_own_card import state_own
 from understanding.attributes import ATTRIBUTES, YEARLY, attribute_key, is_yearly, label
 from understanding.dates.important_dates import (
     YearlyDay,
@@ -27,8 +25,6 @@ from understanding.dates.important_dates import (
     read,
     text,
 )
-
-_SENTENCE = {"en": "The user's {kind} is {day}.", "zh": "用户的{kind}是{day}。"}
 
 
 class InvalidDate(CodedError):
@@ -75,21 +71,12 @@ def _of_people(end_user: EndUser, people: ContactQuerySet, today: date) -> Itera
 
 
 def _own(end_user: EndUser, today: date) -> Iterator[ImportantDate]:
+    rows = EndUser.objects.filter(pk=end_user.pk).values_list("own_facts", flat=True)
+    facts = [fact for known in rows for fact in known if not fact.get("until")]
     for kind in YEARLY:
-        for memory, day in _own_of(end_user, kind):
-            yield _made(None, end_user, kind, day, today, [memory.pk])
-            break
-
-
-def _own_of(end_user: EndUser, kind: str) -> Iterator[tuple[Memory, YearlyDay]]:
-    """Memories that tell the user's own date of a kind, the last said first, and the day."""
-    told = Memory.objects.of(end_user).active().facts().defer("tokens").order_by("-said_at", "pk")
-    for memory in told.filter(facts__contains=[{"key": kind, "person": None}]):
-        for fact in memory.facts:
-            mine = fact["key"] == kind and fact["person"] is None
-            over = fact.get("valid_to") or fact.get("outdated_at")
-            if mine and not over and (day := read(fact["value"])) is not None:
-                yield memory, day
+        for fact in (fact for fact in facts if fact["kind"] == kind):
+            if (day := read(fact["value"])) is not None:
+                yield _made(None, end_user, kind, day, today, [UUID(fact["memory"])])
                 break
 
 
@@ -135,48 +122,18 @@ def set_date(
     end_user: EndUser,
     contact_id: UUID | None,
     kind: str,
-    day: YearlyDay,
+    day: YearlyDay | None,
     *,
     actor: str,
     why: str = "",
 ) -> Change | None:
-    """States a date of a contact, or of the user; it takes the place of one of its kind. None when
-    nothing changes. Raises InvalidDate and contacts.edit.UnknownContact."""
-    language = end_user.reads
-    value = text(day, language)
+    """States a date of a contact, or of the user; it takes the place of one of its kind. Without a
+    ``day`` there is none of its kind. None when nothing changes. Raises InvalidDate and
+    contacts.edit.UnknownContact."""
+    values = [text(day, end_user.reads)] if day else []
     if contact_id is not None:
-        stated = {"attributes": {kind: [value]}}
+        stated: dict[str, Any] = {"attributes": {kind: values}}
         return edit.edit_contact(end_user, contact_id, stated, actor=actor, why=why)[1]
     if kind not in YEARLY:
         raise InvalidDate(Reason("no_kind_of_date"))
-    caption = label(kind, language)
-    caption = caption.lower() if language == "en" else caption
-    said = _SENTENCE[language].format(kind=caption, day=value)
-    fact = {"key": kind, "value": value, "person": None}
-    held = [memory for memory, _ in _own_of(end_user, kind)]
-    columns: dict[str, Any] = {
-        "facts": [fact],
-        "type": MemoryType.PERSONAL,
-        "subtype": Subtype.SELF,
-    }
-    if len(held) == 1 and len(held[0].facts) == 1:
-        anew = {"content": said, "facts": [fact]}
-        return edit_memories.edit(end_user, held[0].pk, anew, actor=actor, why=why)
-    _, change = edit_memories.add(
-        end_user, said, actor=actor, why=why, speaker=actor[:100], **columns
-    )
-    return change
-
-
-@atomic()
-def remove_date(
-    end_user: EndUser, date: ImportantDate, *, actor: str, why: str = ""
-) -> Change | None:
-    """Says that a date is none. Of the user's own, the memories that tell it are outdated. Raises
-    contacts.edit.UnknownContact."""
-    if date.contact is not None:
-        gone: dict[str, Any] = {"attributes": {date.kind: []}}
-        return edit.edit_contact(end_user, date.contact.pk, gone, actor=actor, why=why)[1]
-    held = edit_memories.locked(end_user)
-    memories = [memory for memory, _ in _own_of(held, date.kind)]
-    return edit_memories.outdate(held, memories, actor=actor, why=why)
+    return state_own(end_user, {kind: values}, actor=actor, why=why)

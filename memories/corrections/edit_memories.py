@@ -26,7 +26,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import relations, store
 from contacts.models import Contact, Relation
 from memories import graph, queue
-from memories.corrections import derived, rewrite_links, sources, validity
+from memories.corrections import derived, lineage, sources, validity
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
 from memories.types import StoredFact
@@ -99,7 +99,7 @@ def outdate(
         if by is not None:
             edge = Edge(reason=why)
             wanted = {(by, str(Edge.Kind.SUPERSEDES), pk): edge for pk in whole}
-            rewrite_links.relate(end_user, wanted, recorder)
+            lineage.relate(end_user, wanted, recorder)
         derived.unlearn(end_user, whole, recorder)
         derived.unlearn_facts(end_user, [m for m in memories if m.pk in ended], recorder)
     return change
@@ -282,7 +282,7 @@ def add(
         memory.save(force_insert=True)
         recorder.watch([memory], created=True)
         for contact in _still(end_user, contacts):
-            recorder.watch([_link(end_user, contact, memory)], created=True)
+            link(end_user, memory.pk, contact, recorder)
             store.save(contact, [])
         queue.enqueue("read_facts", end_user.pk)
     return memory, change
@@ -339,13 +339,7 @@ def move(
         _reject(end_user, memory_id, from_id, recorder)
         target.refresh_from_db()
         _relate_anew(end_user, stated, from_id, target, memory_id, recorder)
-        held = Link.objects.of(end_user).filter(contact=target, memory=memory).first()
-        if held is None:
-            recorder.watch([_link(end_user, target, memory)], created=True)
-        else:
-            recorder.watch([held])
-            held.rejected, held.made_by, held.confidence = False, Link.MadeBy.OPERATOR, 1.0
-            held.save()
+        link(end_user, memory_id, target, recorder)
         memory.facts = [
             {**fact, "person": str(target.id)} if fact["person"] == str(from_id) else fact
             for fact in memory.facts
@@ -390,10 +384,15 @@ def _current(end_user: EndUser, contact_id: UUID) -> UUID:
     return contact.id if contact else contact_id
 
 
-def _link(end_user: EndUser, contact: Contact, memory: Memory) -> Link:
-    return Link.objects.create(
-        end_user=end_user, contact=contact, memory=memory, made_by=Link.MadeBy.OPERATOR
-    )
+def link(end_user: EndUser, memory_id: UUID, contact: Contact, recorder: Recorder) -> None:
+    """Links a memory to a contact as a person states it, whatever was thought of it."""
+    known = Link.objects.of(end_user).filter(memory=memory_id, contact=contact).first()
+    if known is not None:
+        recorder.watch([known])
+    stated = known or Link(end_user=end_user, memory_id=memory_id, contact=contact)
+    stated.rejected, stated.made_by, stated.confidence = False, Link.MadeBy.OPERATOR, 1.0
+    stated.save()
+    recorder.watch([stated], created=True)
 
 
 def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Recorder) -> None:

@@ -31,7 +31,6 @@ _TYPES = {
 _TYPE_OF = {key: kind for kind, keys in _TYPES.items() for key in keys}
 
 
-@atomic()
 def edit_own_card(
     end_user: EndUser, attributes: Mapping[str, Sequence[str]], *, actor: str, why: str = ""
 ) -> Change | None:
@@ -40,9 +39,17 @@ def edit_own_card(
     The facts of memories that state another end, and the memories stay; a value that none states
     becomes a memory. None when nothing changes. Raises InvalidCorrection.
     """
-    held = edit_memories.locked(end_user)
     if not attributes.keys() <= set(ON_OWN_CARD):
         raise edit_memories.InvalidCorrection(Reason("not_on_own_card"))
+    return state_own(end_user, attributes, actor=actor, why=why)
+
+
+@atomic()
+def state_own(
+    end_user: EndUser, attributes: Mapping[str, Sequence[str]], *, actor: str, why: str = ""
+) -> Change | None:
+    """The same for facts of the user with any keys."""
+    held = edit_memories.locked(end_user)
     wanted = [
         StoredFact(key, text)
         for key, values in attributes.items()

@@ -128,14 +128,12 @@ def left_of(end_user: EndUser, names: Collection[str], gone: Collection[UUID]) -
     return Names((name for name in names if name_key(name) not in keys), borne)
 
 
-def take_out(
-    end_user: EndUser, names: Names, gone: Collection[UUID] = (), recorder: Recorder = UNRECORDED
-) -> None:
-    """Puts a mark for each name in what is told of everybody but ``gone``: names made of them,
-    relationship, attributes, personality, timeline, note. Aliases and phrases with one go."""
+def take_out(end_user: EndUser, names: Names, recorder: Recorder = UNRECORDED) -> None:
+    """Puts a mark for each name in what is told of everybody: names made of them, relationship,
+    attributes, personality, timeline, note. Aliases and phrases with one go."""
     if not names.keys:
         return
-    for contact in Contact.objects.of(end_user).light().exclude(pk__in=list(gone)):
+    for contact in Contact.objects.of(end_user).light():
         fresh = _cleaned(contact, names)
         if not fresh:
             continue

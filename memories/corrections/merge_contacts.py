@@ -5,6 +5,7 @@ Each is one transaction under the end user's lock with one Change row that can b
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -23,7 +24,6 @@ from memories.corrections import derived, sources
 from memories.corrections.edit_memories import restore_superseded
 from memories.models import Link, Memory
 from memories.models.links import CARD_NOTES, card_note
-from understanding.attributes import is_single
 from understanding.text import normalise
 
 OPERATOR = Link.MadeBy.OPERATOR
@@ -76,65 +76,34 @@ def rehearsed_card(
     those that a card can show."""
     loser, survivor = identities.mergeable(end_user, loser_id, survivor_id, actor)
     identities.rehearse(loser, survivor, choice)
-
-    def about(memory_ids: Collection[UUID]) -> list[UUID]:
-        links = _links_of_both(loser, survivor, memory_ids)
-        return [link.memory_id for link in links if not link.rejected]
-
-    again = derived.keep_sound(survivor, about)
-    related = relations.on_card_of_both(loser, survivor, end_user.language)
-    notes = _notes_of_both(loser, survivor, again)
-    return str(cards.render(survivor, end_user.language, related, notes))
-
-
-def _links_of_both(loser: Contact, survivor: Contact, memory_ids: Collection[UUID]) -> list[Link]:
-    """The survivor's links (unsaved) to these memories after a merge."""
-    rows = Link.objects.of(survivor.end_user).filter(memory__in=memory_ids)
-    links = {link.memory_id: link for link in rows.filter(contact=survivor)}
-    for link in rows.filter(contact=loser):
-        twin = links.setdefault(link.memory_id, link)
-        if twin is not link:
-            _unite(twin, link)
-    return list(links.values())
-
-
-def _notes_of_both(loser: Contact, survivor: Contact, again: Collection[UUID]) -> list[str]:
-    """The notes of the survivor's card after a merge that has the memories ``again`` read anew."""
-    user = survivor.end_user
-    ahead = Memory.objects.of(user).active().ahead(user.today_began)
-    fresh = Link.objects.of(user).standing().filter(
-        Q(consolidated_at=None) | Q(memory__in=again) | Q(memory__brackets__isnull=False),
-        contact__in=[loser, survivor],
+    links = Link.objects.of(end_user).filter(contact__in=[loser, survivor])
+    standing = links.filter(rejected=False).exclude(
+        memory__in=links.filter(rejected=True).values("memory")
+    )
+    derived.keep_sound(
+        survivor, lambda ids: standing.filter(memory__in=ids).values_list("memory", flat=True)
+    )
+    unread = standing.filter(
+        Q(consolidated_at=None) | Q(memory__brackets__isnull=False),
         memory__status=Memory.Status.ACTIVE,
         memory__kind=Memory.Kind.FACT,
-    )  # fmt: skip
-    newest = fresh.exclude(memory__in=ahead.values("pk")).order_by("-pk")
-    # Some of them may be rejected or taken in by the other's profile: more than a card shows.
-    ids = list(newest.values_list("memory", flat=True)[: 4 * CARD_NOTES])
-    told = Memory.objects.of(user).in_bulk(ids)
-    links = [
-        link
-        for link in _links_of_both(loser, survivor, ids)
-        if not link.rejected
-        and (
-            link.consolidated_at is None
-            or link.memory_id in again
-            or told[link.memory_id].brackets is not None
+    ).exclude(memory__in=Memory.objects.of(end_user).ahead(end_user.today_began).values("pk"))
+    newest = unread.select_related("memory").order_by("-pk")[: 2 * CARD_NOTES]
+    memories = list(dict.fromkeys(link.memory for link in newest))[:CARD_NOTES]
+    notes = [
+        card_note(
+            survivor, memory.content, _renamed(memory.facts, loser.pk, survivor.pk),
+            memory.brackets, memory.speaker, memory.said_there.date(),
         )
-    ]
-    links.sort(key=lambda link: -link.pk)
-    notes = []
-    for link in links[:CARD_NOTES][::-1]:
-        memory = told[link.memory_id]
-        facts = [{**fact, "person": str(survivor.id)} if fact["person"] == str(loser.id) else fact
-                 for fact in memory.facts]  # fmt: skip
-        notes.append(
-            card_note(
-                survivor, memory.content, facts, memory.brackets, memory.speaker,
-                memory.said_there.date(),
-            )
-        )  # fmt: skip
-    return [note for note in notes if note]
+        for memory in reversed(memories)
+    ]  # fmt: skip
+    related = relations.on_card_of_both(loser, survivor, end_user.language)
+    return str(cards.render(survivor, end_user.language, related, list(filter(None, notes))))
+
+
+def _renamed(facts: list[dict[str, Any]], old: UUID, new: UUID) -> list[dict[str, Any]]:
+    """The facts of a memory, with those of one contact as facts of another."""
+    return [{**f, "person": str(new)} if f["person"] == str(old) else f for f in facts]
 
 
 def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> list[UUID]:
@@ -152,7 +121,7 @@ def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> l
     for link in links:
         twin = twins.get(link.memory_id)
         if twin is not None:
-            link_of_both(twin, link)
+            _unite(twin, link)
     Link.objects.filter(pk__in=[link.pk for link in links if link.memory_id in twins]).delete()
     return list(twins)
 
@@ -170,13 +139,8 @@ def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
     derived.recompute(end_user, [survivor.id], [link.memory_id for link in about])
 
 
-def link_of_both(twin: Link, link: Link) -> None:
-    """Makes the survivor's link to a memory the one of both."""
-    _unite(twin, link)
-    twin.save()
-
-
 def _unite(twin: Link, link: Link) -> None:
+    """Makes the survivor's link to a memory the one of both."""
     if twin.rejected != link.rejected:
         standing = link if twin.rejected else twin
         twin.rejected = standing.made_by != OPERATOR
@@ -184,6 +148,7 @@ def _unite(twin: Link, link: Link) -> None:
         twin.made_by = OPERATOR
     twin.confidence = max(twin.confidence, link.confidence)
     twin.consolidated_at = twin.consolidated_at or link.consolidated_at
+    twin.save()
 
 
 def rename_in_facts(
@@ -199,10 +164,7 @@ def rename_in_facts(
     memories = derived.tracked(rows if among is None else rows.filter(pk__in=among))
     recorder.watch(memories)
     for memory in memories:
-        memory.facts = [
-            {**fact, "person": str(new)} if fact["person"] == str(old) else fact
-            for fact in memory.facts
-        ]
+        memory.facts = _renamed(memory.facts, old, new)
         memory.updated_at = timezone.now()
     Memory.objects.bulk_update(memories, ["facts", "updated_at"], batch_size=500)
 
@@ -298,13 +260,11 @@ def resolve_attribute(
     held = identities.hold(end_user)
     contact = identities.standing(held, contact_id)
     entries = contact.attributes.get(key, [])
-    chosen = [e for e in entries if normalise(str(e["value"])) == normalise(value)]
-    if not chosen:
+    if normalise(value) not in (normalise(str(entry["value"])) for entry in entries):
         raise InvalidMerge(Reason("no_such_value", name=contact.name, key=key))
     with recording(held, "resolve", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
-        others = [] if is_single(key) else [entry for entry in entries if entry not in chosen]
-        contact.attributes[key] = [*chosen, *others]
+        Choice(values={key: value}).apply(contact)
         contact.side_by_side = [other for other in contact.side_by_side if other != key]
         store.save(contact, ["attributes", "side_by_side"])
         derived.write_profile_memory(contact, recorder)

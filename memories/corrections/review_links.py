@@ -10,7 +10,7 @@ from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
-from memories.corrections import derived
+from memories.corrections import derived, edit_memories
 from memories.corrections.edit_memories import InvalidCorrection, locked
 from memories.models import Link, Memory
 
@@ -87,13 +87,7 @@ def state(
     if link is not None and stood and link.made_by == Link.MadeBy.OPERATOR:
         return None
     with recording(held, "link", actor, why, [memory_id, contact.id]) as (recorder, change):
-        if link is not None:
-            recorder.watch([link])
-        made = link or Link(end_user=held, memory_id=memory_id, contact=contact)
-        made.rejected, made.made_by, made.confidence = False, Link.MadeBy.OPERATOR, 1.0
-        made.save()
-        if link is None:
-            recorder.watch([made], created=True)
+        edit_memories.link(held, memory_id, contact, recorder)
         if not stood:
             derived.reopen(held, contact, [memory_id], recorder)
             store.save(contact, [])

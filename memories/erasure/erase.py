@@ -24,8 +24,7 @@ from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import name_hashes, receipts, redact_messages, same_statement
 from memories.erasure.messages_about import messages_about
 from memories.erasure.receipts import NOBODY, By
-from memories.erasure.scrub_changes import only_in, scrub
-from memories.erasure.scrub_names import scrub_names
+from memories.erasure.scrub import only_in, scrub, scrub_names
 from memories.models import (
     Batch,
     Consolidation,
@@ -164,10 +163,16 @@ def forget_messages(end_user: EndUser, messages: MessageQuerySet, by: By = NOBOD
     quote of them. Raises NothingToForget."""
     held = _held(end_user)
     ids = list(messages.kept().values_list("pk", flat=True))
-    resting = Memory.objects.of(held).facts().filter(source_message_ids__overlap=ids)
-    alone = resting.filter(source_message_ids__contained_by=ids)
-    gone = _erase(held, set(alone.values_list("pk", flat=True)), message_ids=ids)
+    gone = _erase(held, _resting_on(held, ids), message_ids=ids)
     return _receipted(held, Receipt.What.MESSAGES, by, gone)
+
+
+def _resting_on(end_user: EndUser, message_ids: Collection[int]) -> set[UUID]:
+    """The memories that rest on these messages alone."""
+    ids = list(message_ids)
+    resting = Memory.objects.of(end_user).facts().filter(source_message_ids__overlap=ids)
+    alone = resting.filter(source_message_ids__contained_by=ids)
+    return set(alone.values_list("pk", flat=True))
 
 
 @atomic()
@@ -300,3 +305,45 @@ def _forget_focus(end_user: EndUser, contact_ids: Collection[UUID]) -> None:
     for row in rows.only("understood"):
         row.understood = [pk for pk in row.understood if pk not in contact_ids]
         row.save(update_fields=["understood"])
+
+
+@atomic()
+def decide(
+    end_user: EndUser,
+    erasure_id: UUID,
+    *,
+    redact: Collection[int] = (),
+    keep: Collection[int] = (),
+    forget: Collection[UUID] = (),
+    keep_people: Collection[UUID] = (),
+    by: By = NOBODY,
+) -> Erasure:
+    """Erases those of the undecided messages that mean the person after all, with what rests on
+    nothing else, and those of the contacts that are the same person; the others stay, and
+    nobody is asked again. While the person is only hidden, the messages go when they do.
+
+    Raises NothingToForget where something is not among what is undecided.
+    """
+    held = EndUser.objects.lock(end_user.pk)
+    erasure = Erasure.objects.of(end_user).filter(pk=erasure_id).first()
+    if held is None or erasure is None:
+        raise NothingToForget(Reason("no_such_forgetting"))
+    messages, contacts = {*redact, *keep}, {*forget, *keep_people}
+    if not messages <= {*erasure.unsure_message_ids} or not contacts <= {
+        *erasure.unsure_contact_ids
+    }:
+        raise NothingToForget(Reason("not_undecided"))
+    memories = _resting_on(held, redact)
+    if erasure.state == Erasure.State.PENDING:
+        erasure.message_ids = sorted({*erasure.message_ids, *redact})
+        erasure.memory_ids = sorted({*erasure.memory_ids, *memories})
+    elif redact:
+        forget_these(held, memories, (), list(redact), (), what=Receipt.What.MESSAGES, by=by)
+    for contact in forget:
+        forget_contact(held, contact, by)
+    erasure.unsure_message_ids = [pk for pk in erasure.unsure_message_ids if pk not in messages]
+    erasure.unsure_contact_ids = [pk for pk in erasure.unsure_contact_ids if pk not in contacts]
+    erasure.save(
+        update_fields=["message_ids", "memory_ids", "unsure_message_ids", "unsure_contact_ids"]
+    )
+    return erasure

@@ -4,7 +4,6 @@ Callers hold the end user's lock.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from uuid import UUID
 
 from accounts.models import EndUser
 from memories.erasure import name_hashes
@@ -37,7 +36,15 @@ def erase(
     """
     if not quotes and not whole:
         return 0
-    rows, left = left_of_each(end_user, quotes, whole, words)
+    rows = {row.pk: row for row in Message.objects.of(end_user).filter(pk__in={*quotes, *whole})}
+    resting = _resting_on(end_user, rows)
+    left: dict[int, str] = {}
+    for pk, row in rows.items():
+        cut = pk in resting and pk not in whole
+        left[pk] = without(row.content, quotes[pk]) if cut else ""
+    for row in _echoes(end_user, rows.values(), left, words):
+        left.setdefault(row.pk, "")
+        rows[row.pk] = row
     _unquote(_resting_on(end_user, rows), rows, left)
     changed = [row for pk, row in rows.items() if row.content != left[pk]]
     for row in changed:
@@ -50,27 +57,6 @@ def erase(
     Message.objects.bulk_update(changed, columns, batch_size=500)
     context_tokens.retokenise_beside(end_user, [row.pk for row in changed])
     return sum(not row.content for row in changed)
-
-
-def left_of_each(
-    end_user: EndUser,
-    quotes: Mapping[int, Collection[str]],
-    whole: Collection[int],
-    words: Collection[str],
-    gone: Collection[UUID] = (),
-) -> tuple[dict[int, Message], dict[int, str]]:
-    """The messages that ``erase`` changes, and what it leaves of each. ``gone`` are memories that
-    are still stored and count as erased."""
-    rows = {row.pk: row for row in Message.objects.of(end_user).filter(pk__in={*quotes, *whole})}
-    resting = _resting_on(end_user, rows, gone)
-    left: dict[int, str] = {}
-    for pk, row in rows.items():
-        cut = pk in resting and pk not in whole
-        left[pk] = without(row.content, quotes[pk]) if cut else ""
-    for row in _echoes(end_user, rows.values(), left, words):
-        left.setdefault(row.pk, "")
-        rows[row.pk] = row
-    return rows, left
 
 
 def told_by(memories: MemoryQuerySet) -> tuple[dict[int, set[str]], set[str]]:
@@ -120,13 +106,11 @@ def without(content: str, quotes: Iterable[str]) -> str:
     return "".join(kept).strip()
 
 
-def _resting_on(
-    end_user: EndUser, ids: Iterable[int], gone: Collection[UUID] = ()
-) -> dict[int, list[Memory]]:
-    """The memories but ``gone`` that rest on each of these messages."""
+def _resting_on(end_user: EndUser, ids: Iterable[int]) -> dict[int, list[Memory]]:
+    """The memories that rest on each of these messages."""
     found: dict[int, list[Memory]] = {}
     rows = Memory.objects.of(end_user).filter(source_message_ids__overlap=list(ids))
-    for memory in rows.exclude(pk__in=gone).only("quote", "source_message_ids"):
+    for memory in rows.only("quote", "source_message_ids"):
         for pk in memory.source_message_ids:
             found.setdefault(pk, []).append(memory)
     return found

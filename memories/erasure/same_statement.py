@@ -3,14 +3,14 @@
 Callers of ``of`` hold the end user's lock.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from copy import copy
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from accounts.models import Change, EndUser
 from accounts.rollback import CannotUndo
-from contacts import store
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory
 
@@ -64,42 +64,24 @@ def _merged_into(end_user: EndUser, ids: set[UUID] | QuerySet[Link, UUID]) -> se
 
 
 def _take_apart(end_user: EndUser, memory_id: UUID, gone: Collection[UUID]) -> None:
-    """Undoes the merge that made a memory; where later changes or what was learnt since stand in
-    the way, those it speaks for that stay speak for themselves, of the same people."""
+    """Undoes the merge that made a memory. Where later changes or what was learnt since stand in
+    the way, those it speaks for that stay speak for themselves, of whom it is about."""
     made = {"model": Memory._meta.label_lower, "id": str(memory_id), "before": None}
-    changes = list(Change.objects.of(end_user).filter(undone_at=None, rows__contains=[made]))
-    for change in changes:
+    for change in Change.objects.of(end_user).filter(undone_at=None, rows__contains=[made]):
         try:
             undo_change(change, actor=ACTOR)
         except CannotUndo:
             continue
         return
     left = Memory.objects.of(end_user).filter(merged_into=memory_id).exclude(pk__in=gone)
-    said = Memory.objects.of(end_user).active().values_list("content_hash", flat=True)
-    freed = list(left.exclude(content_hash__in=said))
-    left.filter(pk__in=[memory.pk for memory in freed]).update(
-        status=Memory.Status.ACTIVE, merged_into=None
-    )
-    _link_again(end_user, changes, freed)
-
-
-def _link_again(end_user: EndUser, merges: Iterable[Change], freed: Iterable[Memory]) -> None:
-    """Links memories to those whom they were about when they were merged, or whoever these
-    were merged into."""
-    ids = {str(memory.pk) for memory in freed}
-    links = {}
-    for row in (row for change in merges for row in change.rows):
-        was = row["before"]
-        if row["model"] != Link._meta.label_lower or row["after"] or was["memory_id"] not in ids:
-            continue
-        contact = store.survivor(end_user, UUID(was["contact_id"]))
-        if contact is not None:
-            links[contact.pk, was["memory_id"]] = Link(
-                end_user=end_user,
-                contact=contact,
-                memory_id=was["memory_id"],
-                made_by=was["made_by"],
-                confidence=was["confidence"],
-                rejected=was["rejected"],
-            )
-    Link.objects.bulk_create(links.values(), ignore_conflicts=True)
+    said = Memory.objects.of(end_user).active().values("content_hash")
+    freed = list(left.exclude(content_hash__in=said).values_list("pk", flat=True))
+    left.filter(pk__in=freed).update(status=Memory.Status.ACTIVE, merged_into=None)
+    links = []
+    for link in Link.objects.of(end_user).filter(memory=memory_id):
+        for pk in freed:
+            again = copy(link)
+            again.pk, again.memory_id, again.consolidated_at = None, pk, None
+            again._state.adding = True
+            links.append(again)
+    Link.objects.bulk_create(links, ignore_conflicts=True)

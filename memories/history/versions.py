@@ -1,7 +1,7 @@
 """What a memory said before, when and why it changed."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -10,11 +10,14 @@ from uuid import UUID
 from accounts.cells import connection
 from accounts.models import EndUser
 from memories.models import Edge, Memory
+from memories.search.sql import statement
 
 Status = Memory.Status
 
 # A chain longer than this is read in part: bounds the cost of one request.
 LONGEST = 500
+_TOUCHES, _CHAIN = statement(__file__, "touches.sql"), statement(__file__, "chain.sql")
+_TOLD = ("content", "status", "source_message_ids", "quote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,62 +40,6 @@ class Version:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """What a change did to a memory: ``before`` None made it. ``at`` is when it took effect: for
-    a memory that became outdated, when that was learnt."""
-
-    change_id: UUID
-    actor: str
-    why: str
-    at: datetime
-    row_id: str
-    before: Mapping[str, Any] | None
-
-
-# Undone changes never count.
-_TOUCHES = """
-SELECT c.id, c.actor, c.why,
-    COALESCE((SELECT min(CASE
-                  WHEN r->'after'->>'status' = 'outdated' THEN r->'after'->>'outdated_at'
-                  WHEN c.verb = 'outdate' THEN (
-                      SELECT max(ended #>> '{}')
-                      FROM jsonb_path_query(r->'after', '$.facts[*].outdated_at') ended) END)
-              FROM jsonb_array_elements(c.rows) r WHERE r->>'model' = 'memories.memory'
-             )::timestamptz, c.created_at) AS at,
-    row->>'id', row->'before'
-FROM accounts_change c CROSS JOIN LATERAL jsonb_array_elements(c.rows) row
-WHERE c.end_user_id = %s AND c.undone_at IS NULL AND row->>'model' = 'memories.memory'
-    AND row->>'id' = ANY(%s)
-ORDER BY c.created_at, c.id
-"""
-
-
-# What came before a memory: what it supersedes, was merged from, or is a piece of; and the
-# other way what came after. Each row of an edge has its mirror, so source is enough.
-_CHAIN = """
-WITH RECURSIVE earlier (id) AS (
-    SELECT %(memory)s::uuid
-    UNION
-    SELECT step.id FROM earlier CROSS JOIN LATERAL (
-        SELECT e.target_id AS id FROM memories_edge e
-        WHERE e.source_id = earlier.id AND e.kind = ANY(%(kinds)s) AND NOT e.inverse
-        UNION ALL
-        SELECT m.id FROM memories_memory m WHERE m.merged_into_id = earlier.id) step
-), later (id) AS (
-    SELECT %(memory)s::uuid
-    UNION
-    SELECT step.id FROM later CROSS JOIN LATERAL (
-        SELECT e.target_id AS id FROM memories_edge e
-        WHERE e.source_id = later.id AND e.kind = ANY(%(kinds)s) AND e.inverse
-        UNION ALL
-        SELECT m.merged_into_id FROM memories_memory m
-        WHERE m.id = later.id AND m.merged_into_id IS NOT NULL) step
-)
-SELECT id FROM earlier UNION SELECT id FROM later LIMIT %(longest)s
-"""
-
-
 def versions(end_user: EndUser, memory_id: UUID) -> list[Version]:
     """The whole chain of a memory, the earliest first: what it was, what it took the place of
     and what took its place, each with its edits. Three statements; empty when there is no
@@ -106,37 +53,41 @@ def versions(end_user: EndUser, memory_id: UUID) -> list[Version]:
     memories = list(Memory.objects.of(end_user).filter(pk__in=ids).defer("tokens"))
     if all(memory.pk != memory_id for memory in memories):
         return []
-    touched: dict[str, list[Touch]] = {}
-    for touch in _touches(end_user, memories):
-        touched.setdefault(touch.row_id, []).append(touch)
-    found = [
-        v for memory in memories for v in _versions_of(memory, touched.get(str(memory.pk), []))
-    ]
-    return sorted(found, key=lambda version: (version.since, version.memory_id != memory_id))
-
-
-def _touches(end_user: EndUser, memories: Iterable[Memory]) -> list[Touch]:
-    """What changes did to these memories, the earliest change first. One statement."""
-    ids = [str(memory.pk) for memory in memories]
+    touches: dict[str, list[Any]] = {}
     with connection.cursor() as cursor:
-        cursor.execute(_TOUCHES, [end_user.pk, ids])
-        return [
-            Touch(change_id, actor, why, at, row_id, _loaded(before))
-            for change_id, actor, why, at, row_id, before in cursor.fetchall()
-        ]
+        cursor.execute(_TOUCHES, [end_user.pk, [str(memory.pk) for memory in memories]])
+        for row_id, *touch in cursor.fetchall():
+            touches.setdefault(row_id, []).append(touch)
+    chain = [
+        version
+        for memory in memories
+        for version in _versions_of(memory, touches.get(str(memory.pk), []))
+    ]
+    return sorted(chain, key=lambda version: (version.since, version.memory_id != memory_id))
 
 
-def _loaded(value: Any) -> Any:
-    """A JSON value of a plain cursor, which leaves the decoding to its reader."""
-    return json.loads(value) if isinstance(value, str) else value
-
-
-def _versions_of(memory: Memory, touched: Sequence[Touch]) -> list[Version]:
-    told = [_first(memory, touched), *_later(memory, touched)]
-    if memory.status == Status.OUTDATED and told[-1].status != Status.OUTDATED:
-        told.append(_unrecorded(memory, told[-1]))
+def _versions_of(memory: Memory, touches: Sequence[Any]) -> list[Version]:
+    """What a memory said, the earliest first, by going back from what it says now."""
+    values: dict[str, Any] = {name: getattr(memory, name) for name in _TOLD}
+    who, why, change_id = memory.speaker, "", None
+    found: list[Version] = []
+    for change, actor, reason, at, changed in reversed(touches):
+        # A plain cursor leaves the decoding of JSON to its reader.
+        before = json.loads(changed) if isinstance(changed, str) else changed
+        if before is None:
+            who, why, change_id = actor, reason, change
+        elif not {"content", "status"}.isdisjoint(before):
+            found.append(_version(memory, values, at, actor, reason, change))
+        values |= {name: value for name, value in (before or {}).items() if name in _TOLD}
+    if values["status"] == Status.OUTDATED:
+        # Every memory was told as true; a change that says since when it is not is gone (scrubbed).
+        values["status"] = Status.ACTIVE
+        if not found:
+            at = memory.outdated_at or memory.said_at
+            found.append(_version(memory, values | {"status": Status.OUTDATED}, at, "", "", None))
+    found.append(_version(memory, values, memory.said_at, who, why, change_id))
     dated: list[Version] = []
-    for version in told:
+    for version in reversed(found):
         since = max(version.since, dated[-1].since) if dated else version.since
         if dated:
             dated[-1] = replace(dated[-1], until=since)
@@ -144,51 +95,11 @@ def _versions_of(memory: Memory, touched: Sequence[Touch]) -> list[Version]:
     return dated
 
 
-def _first(memory: Memory, touched: Sequence[Touch]) -> Version:
-    values = _as_it_was(memory, touched)
-    if values["status"] == Status.OUTDATED:  # every memory was told as true; see _unrecorded
-        values["status"] = Status.ACTIVE
-    made = touched[0] if touched and touched[0].before is None else None
+def _version(
+    memory: Memory, values: Mapping[str, Any], since: datetime, who: str, why: str, change: Any
+) -> Version:
+    ids = tuple(values["source_message_ids"])
     return Version(
-        memory_id=memory.pk,
-        since=memory.said_at,
-        until=None,
-        who=made.actor if made else memory.speaker,
-        why=made.why if made else "",
-        change_id=made.change_id if made else None,
-        **values,
-    )
-
-
-_TOLD = ("content", "status", "source_message_ids", "quote")
-
-
-def _as_it_was(memory: Memory, touched: Iterable[Touch]) -> dict[str, Any]:
-    """What the memory said before these changes."""
-    values = {name: getattr(memory, name) for name in _TOLD}
-    for touch in reversed(list(touched)):
-        values |= {name: value for name, value in (touch.before or {}).items() if name in _TOLD}
-    return {**values, "source_message_ids": tuple(values["source_message_ids"])}
-
-
-def _later(memory: Memory, touched: Sequence[Touch]) -> Iterator[Version]:
-    """One version for each change after which the memory says or is something else."""
-    for number, touch in enumerate(touched):
-        if touch.before is None or {"content", "status"}.isdisjoint(touch.before):
-            continue
-        values = _as_it_was(memory, touched[number + 1 :])
-        yield Version(
-            memory_id=memory.pk,
-            since=touch.at,
-            until=None,
-            who=touch.actor,
-            why=touch.why,
-            change_id=touch.change_id,
-            **values,
-        )
-
-
-def _unrecorded(memory: Memory, last: Version) -> Version:
-    """That it became outdated, where the change that says so is gone (scrubbed)."""
-    since = memory.outdated_at or last.since
-    return replace(last, status=memory.status, since=since, who="", why="", change_id=None)
+        memory_id=memory.pk, since=since, until=None, who=who, why=why, change_id=change,
+        **{**values, "source_message_ids": ids},
+    )  # fmt: skip

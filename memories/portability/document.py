@@ -57,22 +57,6 @@ SECTIONS: dict[str, type[models.Model]] = {
     "gateway_turns": GatewayTurn,
 }
 ADDED_SECTIONS = ("gateway_turns",)  # not in the exports of earlier releases
-# What a user has that no document holds, and why nothing is lost by it.
-NOT_CARRIED: dict[str, str] = {
-    "memories.claim": "which operator looks at what now",
-    "contacts.contactkey": "derived from the contacts",
-    "imports.import": "a log of files; what they brought is in messages and contacts",
-    "memories.consolidation": "work; what is due follows from the links",
-    "memories.injected": "a log of prompts, read for the next batch only",
-    "memories.processjob": "work; what is due follows from the messages",
-    "memories.modelcall": "a log of cost",
-    "memories.corpus": "derived from the memories",
-    "memories.posting": "derived from the memories",
-    "memories.receipt": "a proof of what was erased here, for those who run this installation",
-    "memories.retrieval": "a count of how often the text fallback was needed",
-    "memories.vector": "derived from the memories",
-    "webhooks.delivery": "messages to the app that the user was of",
-}
 
 
 def columns(model: type[models.Model]) -> list[str]:

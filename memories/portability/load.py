@@ -1,20 +1,24 @@
-"""Making the end user of a document."""
+"""Making the end user of a document: its rows under ids that are free here, and without what is
+derived, which is made anew."""
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+from uuid import uuid4
 
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, models
 
 from accounts import placement, time_zones
 from accounts.cells import atomic, connection
+from accounts.changes import UUIDS
 from accounts.citus import broken_constraint
 from accounts.models import App, EndUser
 from contacts import key_index, store
 from contacts.models import Contact
 from memories.corrections import sources
-from memories.models import Memory
+from memories.models import Batch, Memory
+from memories.models.memory import content_hash
 from memories.pipeline.store_memories import embed_missing
 from memories.portability.document import (
     ADDED,
@@ -26,22 +30,27 @@ from memories.portability.document import (
     VERSION,
     Rows,
 )
-from memories.portability.rows import here, with_free_ids
 from memories.providers.factory import embedder
 from memories.search import context_tokens
 
 # What reading a document that nobody exported may raise.
-_DAMAGE = (
-    DataError,
-    IntegrityError,
-    ValidationError,
-    KeyError,
-    TypeError,
-    ValueError,
-    AttributeError,
-)
+_DAMAGE = (DataError, IntegrityError, ValidationError, KeyError, TypeError, ValueError, AttributeError)  # fmt: skip
+# Sections whose ids are counted by the database: they get new ones.
+_COUNTED = {
+    name for name, model in SECTIONS.items() if isinstance(model._meta.pk, models.AutoField)
+}
+_SECTION_OF = {model._meta.label_lower: name for name, model in SECTIONS.items()}
+_ERASURE_LISTS = ("names", "name_hashes", "unsure_message_ids", "unsure_contact_ids")
 
 Progress = Callable[[str, int], None]
+Row = dict[str, Any]
+
+
+class _Here(NamedTuple):
+    """The end user that is made, and the new numbers of rows by their old ones, by section."""
+
+    end_user_id: int
+    numbers: dict[str, dict[int, int]]
 
 
 class CannotImport(ValueError):
@@ -62,27 +71,20 @@ def import_user(
     _check(document)
     name = external_id or str(document["user"].get("external_id"))
     with placement.entered(app, name):
-        return _imported(app, document, name, progress)
-
-
-def _imported(
-    app: App, document: Mapping[str, Any], external_id: str, progress: Progress
-) -> EndUser:
-    try:
-        with atomic():
-            end_user = _make_user(app, document["user"], external_id)
-            sections = {name: [dict(row) for row in _section(document, name)] for name in SECTIONS}
-            _insert_all(end_user, with_free_ids(sections), progress)
-            _derive_contacts(end_user, progress)
-            _derive_tokens(end_user, progress)
-            connection.check_constraints()
-    except CannotImport:
-        raise
-    except _DAMAGE as error:
-        raise CannotImport(f"The document is damaged ({type(error).__name__}).") from error
-    progress("embedding", 0)
-    embed_missing(end_user, embedder())
-    return end_user
+        try:
+            with atomic():
+                end_user = _make_user(app, document["user"], name)
+                sections = {one: [dict(row) for row in _section(document, one)] for one in SECTIONS}
+                _insert_all(end_user, _with_free_ids(sections), progress)
+                _derive(end_user, progress)
+                connection.check_constraints()
+        except CannotImport:
+            raise
+        except _DAMAGE as error:
+            raise CannotImport(f"The document is damaged ({type(error).__name__}).") from error
+        progress("embedding", 0)
+        embed_missing(end_user, embedder())
+        return end_user
 
 
 def _check(document: Mapping[str, Any]) -> None:
@@ -116,14 +118,16 @@ def _make_user(app: App, row: Mapping[str, Any], name: str) -> EndUser:
 
 
 def _insert_all(end_user: EndUser, sections: dict[str, Rows], progress: Progress) -> None:
-    numbers: dict[str, dict[int, int]] = {}
+    here = _Here(end_user.pk, {})
     for name, model in SECTIONS.items():
         try:
-            rows = here(name, sections, end_user, numbers)
+            if name in _COUNTED:
+                here.numbers[name] = _number(model, sections[name], sections["changes"])
+            adapt = _ADAPTED.get(name, lambda row, _here: row)
+            rows = [adapt(row, here) | {"end_user_id": end_user.pk} for row in sections[name]]
             for start in range(0, len(rows), CHUNK):
-                chunk = [row | {"end_user_id": end_user.pk} for row in rows[start : start + CHUNK]]
-                _insert(model, chunk)
-                progress(name, len(chunk))
+                _insert(model, rows[start : start + CHUNK])
+                progress(name, len(rows[start : start + CHUNK]))
         except _DAMAGE as error:
             raise CannotImport(f"The {name} are damaged: {_what_is_wrong(error)}.") from error
 
@@ -132,21 +136,18 @@ def _what_is_wrong(error: Exception) -> str:
     """Which field or rule, never a value: that may be anybody's words."""
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing or points at nothing"
-    said = getattr(error.__cause__, "diag", None)
-    place = broken_constraint(error) or (said and said.column_name)
-    return (
-        f"{place} does not hold"
-        if place
-        else f"a value is of the wrong form ({type(error).__name__})"
-    )
+    diagnosis = getattr(error.__cause__, "diag", None)
+    place = broken_constraint(error) or (diagnosis and diagnosis.column_name)
+    wrong_form = f"a value is of the wrong form ({type(error).__name__})"
+    return f"{place} does not hold" if place else wrong_form
 
 
 def _insert(model: type[models.Model], rows: Rows) -> None:
     """Inserts JSON rows; the database itself reads every value as its column's type."""
-    table = model._meta.db_table
-    known = {field.column for field in model._meta.concrete_fields}
     if not rows:
         return
+    table = model._meta.db_table
+    known = {field.column for field in model._meta.concrete_fields}
     names = ", ".join(f'"{name}"' for name in rows[0] if name in known)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -157,23 +158,128 @@ def _insert(model: type[models.Model], rows: Rows) -> None:
         )
 
 
-def _derive_contacts(end_user: EndUser, progress: Progress) -> None:
+def _derive(end_user: EndUser, progress: Progress) -> None:
+    """Makes cards, keys and the search words of memories, with what was said around them."""
     for contact in Contact.objects.of(end_user).light().iterator(CHUNK):
         if contact.merged_into_id is None:
-            card = str(store.card_of(contact, end_user.language))
-            by_name = key_index.sort_key(contact.name)
-            coming = store.coming(contact)
-            derived = {"card": card, "coming": coming, "sort_key": by_name}
-            Contact.objects.filter(pk=contact.pk).update(**derived)
+            Contact.objects.filter(pk=contact.pk).update(
+                card=str(store.card_of(contact, end_user.language)),
+                coming=store.coming(contact),
+                sort_key=key_index.sort_key(contact.name),
+            )
             store.index(contact)
         progress("cards", 1)
-    behind = Memory.objects.of(end_user).exclude(consolidated_into=None)
-    sources.point_at_profiles(end_user, list(behind.values_list("pk", flat=True)))
-
-
-def _derive_tokens(end_user: EndUser, progress: Progress) -> None:
-    """The search words of memories, with what was said around them."""
-    ids = list(Memory.objects.of(end_user).order_by("pk").values_list("pk", flat=True))
+    memories = Memory.objects.of(end_user)
+    behind = memories.exclude(consolidated_into=None).values_list("pk", flat=True)
+    sources.point_at_profiles(end_user, list(behind))
+    ids = list(memories.order_by("pk").values_list("pk", flat=True))
     for start in range(0, len(ids), CHUNK):
         context_tokens.retokenise(end_user, ids[start : start + CHUNK])
         progress("search words", len(ids[start : start + CHUNK]))
+
+
+def _with_free_ids(sections: dict[str, Rows]) -> dict[str, Rows]:
+    """The sections with new UUIDs for those that are taken here, wherever they occur."""
+    renamed: dict[str, str] = {}
+    for name in (section for section in SECTIONS if section not in _COUNTED):
+        ids = [row["id"] for row in sections[name]]
+        taken = SECTIONS[name]._default_manager.filter(pk__in=ids).values_list("pk", flat=True)
+        renamed |= {str(pk): str(uuid4()) for pk in taken}
+    if not renamed:
+        return sections
+    # What a change has deleted may come back by an undo here and there.
+    deleted = {
+        str(row["id"])
+        for change in sections["changes"]
+        for row in change["rows"]
+        if row["after"] is None and UUIDS.fullmatch(str(row["id"]))
+    }
+    renamed = {pk: str(uuid4()) for pk in deleted} | renamed
+    text = json.dumps({name: rows for name, rows in sections.items() if name != "messages"})
+    text = UUIDS.sub(lambda found: renamed.get(found[0], found[0]), text)
+    return {"messages": sections["messages"], **json.loads(text)}
+
+
+def _number(model: type[models.Model], rows: Rows, changes: Rows) -> dict[int, int]:
+    """Gives each row a fresh number; returns new ones by old. What changes have deleted gets
+    one as well: undone, it stands in the same place among the others."""
+    label = model._meta.label_lower
+    touched = (row for change in changes for row in change["rows"] if row["model"] == label)
+    old = sorted({row["id"] for row in rows}.union(int(row["id"]) for row in touched))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+            [model._meta.db_table, len(old)],
+        )
+        fresh = {pk: number for pk, (number,) in zip(old, cursor.fetchall(), strict=True)}
+    for row in rows:
+        row["id"] = fresh[row["id"]]
+    return fresh
+
+
+def _memory(row: Row, here: _Here) -> Row:
+    is_profile = row["kind"] == Memory.Kind.PROFILE
+    return row | {
+        "content_hash": row["content_hash"] if is_profile else content_hash(row["content"]),
+        "batch_id": here.numbers["batches"].get(row["batch_id"]),
+        "source_message_ids": _messages(row["source_message_ids"], here),
+        "embedding_model": "",
+        "tokens": [],
+    }
+
+
+def _batch(row: Row, _here: _Here) -> Row:
+    """A batch; one that was being worked on where it comes from can be claimed here. "submitted"
+    is of releases that sent batches to a model server's batch API."""
+    working = row["state"] in (Batch.State.RUNNING, "submitted")
+    return row | {"state": Batch.State.PENDING} if working else row
+
+
+def _erasure(row: Row, here: _Here) -> Row:
+    """An erasure; documents from before it was a report name no people."""
+    row = {key: [] for key in _ERASURE_LISTS} | row
+    ids = ("message_ids", "unsure_message_ids")
+    return row | {key: _messages(row[key], here) for key in ids}
+
+
+def _messages(ids: Iterable[int], here: _Here) -> list[int]:
+    return [here.numbers["messages"][pk] for pk in ids if pk in here.numbers["messages"]]
+
+
+def _change(row: Row, here: _Here) -> Row:
+    """A change whose rows name this database's user, messages, links and so on, so that to undo it
+    touches nothing else."""
+    for touched in row["rows"]:
+        if touched["model"] == EndUser._meta.label_lower:
+            touched["id"] = str(here.end_user_id)
+        section = _SECTION_OF.get(touched["model"], "")
+        if section in _COUNTED:
+            touched["id"] = str(here.numbers[section][int(touched["id"])])
+        for side in (touched["before"], touched["after"]):
+            if side is not None and "end_user_id" in side:
+                side["end_user_id"] = here.end_user_id
+            if side is not None and "source_message_ids" in side:
+                side["source_message_ids"] = _messages(side["source_message_ids"], here)
+            if side is not None and "first_id" in side and "second_id" in side:
+                side |= _smaller_id_first(side, here)
+    return row
+
+
+def _smaller_id_first(pair: Row, _here: _Here) -> Row:
+    """A suggestion's pair in the order of its ids, which may be new."""
+    first, second = sorted((pair["first_id"], pair["second_id"]))
+    return pair | {"first_id": first, "second_id": second}
+
+
+# What becomes of the rows of a section: each takes a row, and where it goes.
+_ADAPTED: dict[str, Callable[[Row, _Here], Row]] = {
+    "contacts": lambda row, _: row | {"memory_ids": [], "card": "", "coming": [], "sort_key": ""},
+    "suggestions": _smaller_id_first,
+    "batches": _batch,
+    "memories": _memory,
+    "entity_links": lambda row, here: (
+        row | {"entity_id": here.numbers["entities"][row["entity_id"]]}
+    ),
+    "changes": _change,
+    "erasures": _erasure,
+}

@@ -19,7 +19,7 @@ from accounts.models import ApiKey, App, EndUser
 from contacts.models import Contact
 from gateway.models import Upstream
 from memories import tasks
-from memories.doctor import isolation
+from memories.doctor import invariants
 from memories.models import Memory, Vector
 from tests.factories import make_contact, make_end_user, make_memory, make_message
 from webhooks.models import Endpoint
@@ -222,12 +222,12 @@ def test_a_table_without_its_policy_is_found_and_mended() -> None:
         cursor.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
         cursor.execute("ALTER TABLE memories_vector_3 DISABLE ROW LEVEL SECURITY")
         cursor.execute("DROP POLICY mio_scope ON contacts_contact")
-    findings = list(isolation.tables_have_their_policy())
+    findings = list(invariants.tables_have_their_policy())
     assert {one.subject for one in findings} == {table, "memories_vector_3", "contacts_contact"}
     with pytest.raises(CommandError, match="3 tables"):
         call_command("check_rls", stdout=(said := StringIO()))
     assert "contacts_contact: Its policy" in said.getvalue()
-    mend = isolation.CHECKS[isolation.tables_have_their_policy]
+    mend = invariants.CHECKS[invariants.tables_have_their_policy]
     assert mend
     mend(findings)
     call_command("check_rls", "--json", stdout=(said := StringIO()))
@@ -243,7 +243,7 @@ def test_a_database_whose_role_may_make_none_works_without_and_says_so(
     key = ("default", connection.settings_dict["NAME"])
     monkeypatch.setattr(row_security, "_logins", {key: ownerless})
     with scope.all_users():
-        (warning,) = isolation.warnings()
+        (warning,) = row_security.warnings(connection)
         call_command("check_rls", stdout=StringIO())  # its owner is bound all the same
     assert "no role that owns nothing" in warning
     with scope.user_scope(two[0]):

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from accounts.models import EndUser
-from memories.doctor import CHECKS
+from memories.doctor.invariants import CHECKS
 from memories.models import Batch, Consolidation, Memory, Message
 from memories.pipeline import run
 from memories.pipeline.buffer import receive

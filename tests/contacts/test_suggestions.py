@@ -1,11 +1,9 @@
 """The job that proposes who may be one person. All people here are invented."""
 
 from datetime import timedelta
-from io import StringIO
 from uuid import UUID, uuid4
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -200,16 +198,6 @@ def test_a_merge_that_was_undone_is_not_made_again(end_user: EndUser) -> None:
     undo_change(Change.objects.of(end_user).get(verb="merge"), actor="operator:ann")
     assert suggest_merges(end_user).merged == 0
     assert Contact.objects.of(end_user).standing().count() == 2
-
-
-def test_the_command_reports_one_json_object() -> None:
-    end_user = make_end_user()
-    potters(end_user)
-    out = StringIO()
-    call_command(
-        "suggest_merges", user=end_user.external_id, app=end_user.app.name, json=True, stdout=out
-    )
-    assert '"suggested": 1' in out.getvalue().splitlines()[-1]
 
 
 def test_the_queries_do_not_grow_with_the_contacts(end_user: EndUser) -> None:

@@ -10,15 +10,15 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact, ContactKey, Relation, Suggestion
 from memories.corrections import derived, sources
-from memories.doctor import CHECKS, index, work
+from memories.doctor import invariants
 from memories.models import Edge, Link, Memory
 from memories.types import AttributeValue, TimelineEvent
 
 # What says only when a row was written, or is not there yet without the workers.
 _LATER = {
-    index.embeddings_are_current,
-    work.schedules_are_installed,
-    work.batches_have_no_gaps,
+    invariants.embeddings_are_current,
+    invariants.schedules_are_installed,
+    invariants.batches_have_no_gaps,
 }
 
 
@@ -88,7 +88,7 @@ def assert_sound(end_user: EndUser) -> None:
     connection.check_constraints()
     problems = [
         f"{check.__name__}: {finding.problem} ({finding.subject})"
-        for check in CHECKS
+        for check in invariants.CHECKS
         if check not in _LATER
         for finding in check()
         if finding.end_user_id == end_user.pk

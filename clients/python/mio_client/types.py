@@ -73,12 +73,6 @@ class BookImport(TypedDict):
     change_id: str | None
 
 
-class Cadence(TypedDict):
-    usual_days: int
-    silent_days: int
-    quiet: bool
-
-
 class CalendarAddress(TypedDict):
     url: str
 
@@ -304,6 +298,29 @@ class Contact(TypedDict):
     updated_at: str
 
 
+class ContactDetail(TypedDict):
+    id: str
+    name: str
+    aliases: list[str]
+    relationship: str
+    gender: GenderEnum | BlankEnum
+    attributes: dict[str, str | list[str]]
+    attribute_sources: dict[str, list[dict[str, Any]]]
+    personality: str
+    timeline: list[TimelineEntry]
+    references: list[str]
+    memory_ids: list[str]
+    memory_count: int
+    first_mentioned_at: str
+    last_mentioned_at: str
+    mention_count: int
+    archived_at: str | None
+    card: str
+    created_at: str
+    updated_at: str
+    merged_from: list[str]
+
+
 class ContactForm(TypedDict):
     why: NotRequired[str]
     name: str
@@ -318,6 +335,33 @@ class ContactForm(TypedDict):
 ContactPage = Page[Contact]
 
 
+class InjectedMemory(TypedDict):
+    relevance: float | None
+    said_on: str
+    outdated_on: str | None
+    id: str
+    content: str
+    score: float
+    reason: str
+    ended: list[str]
+    speaker: str
+
+
+ForgettingStateEnum = Literal["hidden", "erased", "cancelled", "not_found", "unclear"]
+
+
+class Forgetting(TypedDict):
+    state: ForgettingStateEnum
+    change_id: str | None
+    id: str
+    memories: int
+    contacts: int
+    undecided: int
+    missing: list[str]
+    requested_at: str
+    erased_after: str
+
+
 class InjectedContact(TypedDict):
     id: str
     name: str
@@ -325,33 +369,6 @@ class InjectedContact(TypedDict):
     matched_text: str
     confidence: float
     card: str
-
-
-class InjectedMemory(TypedDict):
-    id: str
-    content: str
-    score: float
-    relevance: float | None
-    reason: str
-    said_on: str
-    outdated_on: str | None
-    speaker: str
-    ended: list[str]
-
-
-ForgettingStateEnum = Literal["hidden", "erased", "cancelled", "not_found", "unclear"]
-
-
-class Forgetting(TypedDict):
-    id: str
-    state: ForgettingStateEnum
-    memories: int
-    contacts: int
-    undecided: int
-    missing: list[str]
-    requested_at: str
-    erased_after: str
-    change_id: str | None
 
 
 class InjectedDate(TypedDict):
@@ -363,11 +380,11 @@ class InjectedDate(TypedDict):
 
 
 class Context(TypedDict):
+    memories: list[InjectedMemory]
+    forgetting: list[Forgetting]
     system_prompt: str
     user_card: str
     contacts: list[InjectedContact]
-    memories: list[InjectedMemory]
-    forgetting: list[Forgetting]
     dates: list[InjectedDate]
     timing_ms: float
     resolved: str
@@ -606,15 +623,15 @@ class UndecidedContact(TypedDict):
 
 
 class ForgettingDetail(TypedDict):
-    id: str
     state: ForgettingStateEnum
+    change_id: str | None
+    id: str
     memories: int
     contacts: int
     undecided: int
     missing: list[str]
     requested_at: str
     erased_after: str
-    change_id: str | None
     undecided_messages: list[UndecidedMessage]
     undecided_contacts: list[UndecidedContact]
 
@@ -681,15 +698,15 @@ JobStateEnum = Literal["queued", "running", "postponed", "done"]
 
 
 class Job(TypedDict):
-    id: str
     state: JobStateEnum
+    id: str
+    created_at: str
+    finished_at: str | None
     pending: int
     extracted: int
     consolidated: int
     quarantined: int
     retry_after: int | None
-    created_at: str
-    finished_at: str | None
 
 
 LanguageEnum = Literal["en", "zh"]
@@ -920,30 +937,6 @@ class PatchedUserCardForm(TypedDict):
     attributes: NotRequired[dict[str, str | list[str] | None]]
 
 
-class PersonDetail(TypedDict):
-    id: str
-    name: str
-    aliases: list[str]
-    relationship: str
-    gender: GenderEnum | BlankEnum
-    attributes: dict[str, str | list[str]]
-    attribute_sources: dict[str, list[dict[str, Any]]]
-    personality: str
-    timeline: list[TimelineEntry]
-    references: list[str]
-    memory_ids: list[str]
-    memory_count: int
-    first_mentioned_at: str
-    last_mentioned_at: str
-    mention_count: int
-    archived_at: str | None
-    card: str
-    created_at: str
-    updated_at: str
-    merged_from: list[str]
-    cadence: Cadence | None
-
-
 class ProcessForm(TypedDict):
     wait: NotRequired[bool]
 
@@ -1074,9 +1067,9 @@ UserPage = Page[EndUser]
 
 
 class Version(TypedDict):
+    status: MemoryStatusEnum
     memory_id: str
     content: str
-    status: MemoryStatusEnum
     since: str
     until: str | None
     who: str

@@ -7,7 +7,6 @@ from django.core.management.base import CommandError
 from accounts import row_security, scope
 from accounts.cells import connection
 from accounts.management.command import MioCommand
-from memories.doctor import isolation
 
 
 class Command(MioCommand):
@@ -25,7 +24,7 @@ class Command(MioCommand):
                 cursor.execute("SELECT row_security_active(%s)", [table])
                 if not cursor.fetchone()[0]:
                     wrong.setdefault(table, "Its policy does not hold for this database role.")
-        role, warnings = row_security.login_of(connection).role, isolation.warnings()
+        role, warnings = row_security.login_of(connection).role, row_security.warnings(connection)
         tables = len(row_security.user_tables())
         if json:
             self.report(

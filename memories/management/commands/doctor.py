@@ -1,18 +1,20 @@
 """manage.py doctor [--fix]"""
 
 from argparse import ArgumentParser
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from accounts import row_security
+from accounts.cells import connection
 from accounts.management.command import MioCommand
 from memories.models import Memory
 from memories.providers.thresholds import CALIBRATIONS
 
 if TYPE_CHECKING:
-    from memories.doctor.findings import Finding
+    from memories.doctor.invariants import Finding
 
 SHOWN = 10
 
@@ -32,7 +34,7 @@ class Command(MioCommand):
     ) -> None:
         """``leave_out``: the names of checks that a caller does not want."""
         # Loaded here: the checks bring the whole pipeline, which --help does without.
-        from memories.doctor import CHECKS
+        from memories.doctor.invariants import CHECKS
 
         wrong: dict[str, list[Finding]] = {}
         repaired = 0
@@ -49,6 +51,7 @@ class Command(MioCommand):
                 if findings:
                     wrong[check.__name__] = findings
                 bar.update()
+        warnings = _warnings()
         if json:
             self.report(
                 json,
@@ -62,53 +65,45 @@ class Command(MioCommand):
                     ]
                     for name, findings in wrong.items()
                 },
-                warnings=_warnings(),
+                warnings=warnings,
             )
         else:
-            self._tell(wrong, repaired, len(checks))
+            for line in _lines(wrong):
+                self.stdout.write(line)
+            for warning in warnings:
+                self.stdout.write(f"Warning: {warning}")
+            if repaired:
+                self.stdout.write(f"{repaired} things were repaired.")
+            if not wrong:
+                self.stdout.write(f"All {len(checks)} checks hold.")
         if wrong:
             total = sum(map(len, wrong.values()))
             raise CommandError(f"{total} things are wrong in {len(wrong)} of {len(checks)} checks.")
 
-    def _tell(self, wrong: "dict[str, list[Finding]]", repaired: int, checks: int) -> None:
-        for name, findings in wrong.items():
-            self.stdout.write(f"{name}: {len(findings)}")
-            for finding in findings[:SHOWN]:
-                self.stdout.write(
-                    f"  user {finding.end_user_id}, {finding.subject}: {finding.problem}"
-                )
-            if len(findings) > SHOWN:
-                self.stdout.write(f"  … and {len(findings) - SHOWN} more")
-        for warning in _warnings():
-            self.stdout.write(f"Warning: {warning}")
-        if repaired:
-            self.stdout.write(f"{repaired} things were repaired.")
-        if not wrong:
-            self.stdout.write(f"All {checks} checks hold.")
+
+def _lines(wrong: "dict[str, list[Finding]]") -> Iterator[str]:
+    for name, findings in wrong.items():
+        yield f"{name}: {len(findings)}"
+        for finding in findings[:SHOWN]:
+            yield f"  user {finding.end_user_id}, {finding.subject}: {finding.problem}"
+        if len(findings) > SHOWN:
+            yield f"  … and {len(findings) - SHOWN} more"
 
 
 def _warnings() -> list[str]:
     """What is no damage and may be meant."""
-    from memories.doctor import isolation
-
+    warnings = [*row_security.warnings(connection)]
+    if count := Memory.objects.of_nobody().count():
+        said = "1 memory mentions" if count == 1 else f"{count} memories mention"
+        warnings.append(
+            f"{said} a friend, relative, colleague or partner without a link to a contact: no card "
+            "has it. The dashboard's home page lists what to decide."
+        )
     model = settings.MIO_EMBEDDING_MODEL
-    told = [*isolation.warnings(), *_of_nobody()]
-    if model in CALIBRATIONS:
-        return told
-    return [
-        *told,
-        f"The thresholds on cosines were not calibrated for {model}: duplicates, related memories "
-        "and suggestions of who may be one person go by defaults. See Changing the embedding "
-        "model in docs/operations.md.",
-    ]
-
-
-def _of_nobody() -> list[str]:
-    count = Memory.objects.of_nobody().count()
-    if not count:
-        return []
-    said = "1 memory mentions" if count == 1 else f"{count} memories mention"
-    return [
-        f"{said} a friend, relative, colleague or partner without a link to a contact: no card has "
-        "it. The dashboard's home page lists what to decide."
-    ]
+    if model not in CALIBRATIONS:
+        warnings.append(
+            f"The thresholds on cosines were not calibrated for {model}: duplicates, related "
+            "memories and suggestions of who may be one person go by defaults. See Changing the "
+            "embedding model in docs/operations.md."
+        )
+    return warnings

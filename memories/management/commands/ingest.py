@@ -4,13 +4,10 @@ import codecs
 import sys
 import time
 from argparse import ArgumentParser
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db.models import Sum
-from django.utils import timezone
 from rest_framework.exceptions import APIException
 
 from accounts.api import check_external_id
@@ -21,7 +18,6 @@ from accounts.models import App, EndUser
 from accounts.parsers import parse
 from memories import queue
 from memories.api.messages import MAX_MESSAGES, MessageForm, incoming
-from memories.models import ModelCall
 from memories.pipeline import buffer, catch_up
 
 
@@ -43,7 +39,7 @@ class Command(MioCommand):
     def handle(
         self, *, file: str, user: str, app: str, wait: bool, json: bool, **_options: Any
     ) -> None:
-        started, since = time.perf_counter(), timezone.now()
+        started = time.perf_counter()
         try:
             check_external_id(user)
         except APIException as error:
@@ -66,7 +62,6 @@ class Command(MioCommand):
         }
         if wait and lines:
             figures |= self._catch_up(owner, user)
-            figures["model_seconds"] = _model_seconds(owner, user, since)
         self.report(json, **figures, seconds=round(time.perf_counter() - started, 3))
 
     def _catch_up(self, app: App, user: str) -> dict[str, int]:
@@ -115,12 +110,3 @@ def _message(number: int, line: bytes) -> buffer.Incoming:
     except APIException as error:
         raise CommandError(f"line {number}: {described(error)}") from error
     return incoming(form.validated_data)
-
-
-def _model_seconds(app: App, user: str, since: datetime) -> dict[str, float]:
-    """Time spent in model calls since then, by purpose."""
-    calls = ModelCall.objects.filter(
-        end_user__app=app, end_user__external_id=user, created_at__gte=since
-    )
-    sums = calls.order_by().values_list("purpose").annotate(Sum("latency_ms"))
-    return {purpose: round(spent / 1000, 3) for purpose, spent in sums}

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -15,6 +14,7 @@ from memories.jobs.runner import JobStatus
 from memories.jobs.schedules import JOBS
 from memories.models import JobRun
 
+LINE = "{:<14}  {:<6}  {:<10}  {:<16}  {:<8}  {:<16}  {}"
 COLUMNS = ("job", "every", "state", "last run", "took", "next", "effect")
 
 
@@ -40,7 +40,8 @@ class Command(MioCommand):
         elif json:
             self.report(json, jobs=[asdict(status) for status in runner.overview()])
         else:
-            self._table(runner.overview())
+            self.stdout.write(LINE.format(*COLUMNS))
+            self.stdout.writelines(f"{_line(status)}\n" for status in runner.overview())
 
     def _run(self, job: str, only: int | None, json: bool) -> None:
         try:
@@ -62,33 +63,19 @@ class Command(MioCommand):
         if run.state == JobRun.State.FAILED:
             raise CommandError(f"{job} failed: {read(run.error)}")
 
-    def _table(self, statuses: list[JobStatus]) -> None:
-        rows = [COLUMNS, *(_cells(status) for status in statuses)]
-        widths = [max(len(row[n]) for row in rows) for n in range(len(COLUMNS))]
-        for row in rows:
-            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            self.stdout.write("  ".join(cells).rstrip())
 
-
-def _cells(status: JobStatus) -> tuple[str, ...]:
-    effect = ", ".join(f"{name} {count}" for name, count in status.effect.items())
-    return (
-        status.name,
-        _every(status.minutes),
-        status.state,
-        _moment(status.last_run),
-        "" if status.seconds is None else f"{status.seconds:.1f} s",
-        _moment(status.next_due),
-        str(read(status.error)) or effect,
+def _line(status: JobStatus) -> str:
+    last, due = (
+        f"{timezone.localtime(at):%Y-%m-%d %H:%M}" if at else "–"
+        for at in (status.last_run, status.next_due)
     )
-
-
-def _every(minutes: int) -> str:
-    for unit, size in (("d", 24 * 60), ("h", 60)):
-        if minutes % size == 0:
-            return f"{minutes // size} {unit}"
-    return f"{minutes} min"
-
-
-def _moment(at: datetime | None) -> str:
-    return f"{timezone.localtime(at):%Y-%m-%d %H:%M}" if at else "–"
+    unit, size = next(
+        (unit, size)
+        for unit, size in (("d", 24 * 60), ("h", 60), ("min", 1))
+        if status.minutes % size == 0
+    )
+    took = "" if status.seconds is None else f"{status.seconds:.1f} s"
+    effect = ", ".join(f"{name} {count}" for name, count in status.effect.items())
+    every = f"{status.minutes // size} {unit}"
+    told = str(read(status.error)) or effect
+    return LINE.format(status.name, every, status.state, last, took, due, told).rstrip()

@@ -7,7 +7,7 @@ import pytest
 from accounts.models import Change, EndUser
 from memories import tasks
 from memories.corrections.undo import undo_change
-from memories.doctor import CHECKS
+from memories.doctor.invariants import CHECKS
 from memories.models import Memory
 from tests.api import ApiClient
 from tests.factories import SOME_DAY, make_contact, make_end_user

@@ -12,7 +12,7 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact, json_value
 from memories.corrections import derived, sources
-from memories.doctor import CHECKS
+from memories.doctor.invariants import CHECKS
 from memories.jobs import schedules
 from memories.management.commands.doctor import Command as Doctor
 from memories.models import Batch, Edge, Link, Memory

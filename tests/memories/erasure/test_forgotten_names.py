@@ -5,7 +5,7 @@ import pytest
 from contacts.edit import edit_contact
 from memories.corrections.forgotten_names import Names
 from memories.corrections.undo import undo_change
-from memories.erasure.scrub_names import scrub_names
+from memories.erasure.scrub import scrub_names
 from tests.factories import make_contact, make_end_user
 
 BRENDA = Names(["Brenda", "Bren", "sister"], ["Anna", "Brenda Smith"])

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.reasons import read
 from accounts.scope import all_users
-from memories.doctor import work
+from memories.doctor import invariants
 from memories.jobs import job_runs, runner, schedules
 from memories.models import JobRun
 from memories.providers.errors import TransientError
@@ -67,9 +67,9 @@ def test_the_overview_takes_two_statements_whatever_ran(visits, django_assert_nu
 
 def test_the_doctor_sees_an_abandoned_run_and_ends_it(visits) -> None:
     abandon({"at": 2, "tries": 1})
-    assert [f.subject for f in work.no_job_is_abandoned()] == ["job visit"]
-    repair = work.CHECKS[work.no_job_is_abandoned]
-    repair(list(work.no_job_is_abandoned()))
-    assert not list(work.no_job_is_abandoned())
+    assert [f.subject for f in invariants.no_job_is_abandoned()] == ["job visit"]
+    repair = invariants.CHECKS[invariants.no_job_is_abandoned]
+    repair(list(invariants.no_job_is_abandoned()))
+    assert not list(invariants.no_job_is_abandoned())
     runner.run("visit")
     assert visits.made == [2, 3, 4, 5]

@@ -4,7 +4,7 @@ import pytest
 
 from contacts import lookup, store
 from contacts.models import json_value
-from memories.doctor import contacts as checks
+from memories.doctor import invariants
 from tests.factories import make_contact, make_end_user
 from understanding import attribute_index
 from understanding.people.descriptions import describe
@@ -147,9 +147,9 @@ def test_keys_follow_the_attributes(end_user):
     store.save(contact, ["attributes"])
     assert semantic(end_user, "谁在腾讯上班？") == []
     assert semantic(end_user, "谁在小米上班？") == ["林悦"]
-    assert [f for f in checks.keys_are_current() if f.end_user_id == end_user.pk] == []
+    assert [f for f in invariants.keys_are_current() if f.end_user_id == end_user.pk] == []
     contact.keys.filter(key="attr:company:小米").delete()
-    assert [f.subject for f in checks.keys_are_current()] == [contact.id]
+    assert [f.subject for f in invariants.keys_are_current()] == [contact.id]
 
 
 def test_a_description_costs_no_statement_of_its_own(end_user, django_assert_num_queries):

@@ -1,0 +1,319 @@
+"""The invariants of the database, each as a function that finds what breaks it, and its repair.
+
+A check returns one Finding for each thing that is wrong; those of one statement lie in
+``statements/NAME.sql``. A repair makes derived data anew with the verbs that made it, or with the
+statement in ``repairs/NAME.sql``; what a machine can't know how to repair is only reported.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from accounts import row_security, scope
+from accounts.cells import atomic, connection
+from accounts.models import EndUser
+from contacts import cards, store
+from contacts.models import Contact, ContactKey
+from memories import profiles
+from memories.corrections import derived, merge_contacts, sources
+from memories.jobs import job_runs, schedules, sweep
+from memories.models import (
+    AROUND,
+    AROUND_SHARE,
+    Batch,
+    Consolidation,
+    Edge,
+    JobRun,
+    Memory,
+    Work,
+)
+from memories.models.search_index import POSTINGS
+from memories.pipeline.store_memories import embed_missing
+from memories.providers.factory import embedder
+from memories.search import context_tokens
+from memories.search.sql import statement
+from memories.search.tokens import own, tokenise
+from memories.search.vectors import space
+from understanding.statements.secrets import refusal
+
+CHUNK = 500
+# What workers may still be about to do on a live system is not wrong yet.
+GRACE = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong. ``subject`` is the id of the row to repair, where there is one."""
+
+    end_user_id: int | None
+    subject: Any
+    problem: str
+
+
+Check = Callable[[], Iterator[Finding]]
+Fix = Callable[[Sequence[Finding]], object]
+
+
+def _read(folder: str, name: str) -> str:
+    return statement(str(Path(__file__).parent / folder / name), f"{name}.sql")
+
+
+def _stated(name: str, problem: str, parameters: Callable[[], dict[str, Any]] = dict) -> Check:
+    """The check of ``statements/NAME.sql``, which selects the end user and the subject of each row
+    that is wrong."""
+    sql = _read("statements", name)
+
+    def check() -> Iterator[Finding]:
+        with connection.cursor() as cursor:
+            cursor.execute(sql, parameters())
+            for end_user, subject in cursor.fetchall():
+                yield Finding(end_user, subject, problem)
+
+    check.__name__ = name
+    return check
+
+
+def _repaired(name: str, **texts: str) -> Fix:
+    """Runs ``repairs/NAME.sql`` for each finding, with its end user locked."""
+    sql = _read("repairs", name)
+    for hole, text in texts.items():
+        sql = sql.replace(f"{{{hole}}}", text)
+
+    def fix(findings: Sequence[Finding]) -> None:
+        for finding in findings:
+            with atomic(), connection.cursor() as cursor:
+                EndUser.objects.lock(finding.end_user_id or 0)
+                at = {"end_user": finding.end_user_id, "subject": finding.subject}
+                cursor.execute(sql, at)
+
+    return fix
+
+
+def _each_contact(repair: Callable[[Contact], object]) -> Fix:
+    """Repairs each contact in a transaction of its own, with its end user locked, and embeds what
+    is without a vector then."""
+
+    def fix(findings: Sequence[Finding]) -> None:
+        for finding in findings:
+            with atomic():
+                if end_user := EndUser.objects.lock(finding.end_user_id or 0):
+                    for contact in end_user.contacts.filter(pk=finding.subject).light():
+                        repair(contact)
+        _embed_users(findings)
+
+    return fix
+
+
+def _each_user(repair: Callable[[EndUser, list[Any]], object]) -> Fix:
+    """Repairs the subjects of each end user in one transaction, with the end user locked."""
+
+    def fix(findings: Sequence[Finding]) -> None:
+        subjects: dict[int, list[Any]] = {}
+        for finding in findings:
+            subjects.setdefault(finding.end_user_id or 0, []).append(finding.subject)
+        for end_user_id, ids in subjects.items():
+            with atomic():
+                if end_user := EndUser.objects.lock(end_user_id):
+                    repair(end_user, ids)
+
+    return fix
+
+
+def tables_have_their_policy() -> Iterator[Finding]:
+    """The database itself keeps end users apart."""
+    for one in row_security.unprotected(connection):
+        yield Finding(None, one.table, one.problem)
+
+
+def _protect(_findings: Sequence[Finding]) -> None:
+    with scope.all_users_of_session(connection):
+        row_security.protect(connection)
+
+
+def cards_are_current() -> Iterator[Finding]:
+    """A standing contact's card is what its profile and newest memories render to."""
+    contacts = Contact.objects.standing().light().select_related("end_user").order_by("pk")
+    for contact in contacts.iterator(CHUNK):
+        user = contact.end_user
+        card = store.card_of(contact, user.language)
+        now = cards.with_coming(card, store.coming(contact), user.today, user.reads)
+        if contact.card != str(card) or contact.card_today != str(now):
+            yield Finding(contact.end_user_id, contact.id, "card is out of date")
+
+
+def keys_are_current() -> Iterator[Finding]:
+    """A contact is found by exactly the keys that follow from its names and attributes; a
+    merged one by none."""
+    contacts = Contact.objects.light().prefetch_related("keys").order_by("pk")
+    for contact in contacts.iterator(CHUNK):
+        wanted = {(key.key, key.how) for key in store.all_keys_of(contact)}
+        if wanted != {(key.key, key.how) for key in contact.keys.all()}:
+            problem = "lookup keys differ from the names and attributes"
+            yield Finding(contact.end_user_id, contact.id, problem)
+
+
+def merged_contacts_have_no_keys() -> Iterator[Finding]:
+    """Nobody is found under a contact that was merged into another."""
+    keyed = ContactKey.objects.exclude(contact__merged_into=None)
+    for end_user, contact in keyed.values_list("end_user_id", "contact_id").distinct():
+        yield Finding(end_user, contact, "was merged but is still found by name")
+
+
+def _hand_on(tombstone: Contact) -> None:
+    survivor = store.survivor(tombstone.end_user, tombstone.id)
+    if survivor is not None:
+        merge_contacts.hand_on(tombstone, survivor, actor="doctor")
+
+
+def _rebuild_profile(contact: Contact) -> None:
+    derived.prune(contact)
+    store.save(contact, derived.PROFILE_FIELDS)
+    derived.write_profile_memory(contact)
+
+
+def profile_memories_are_current() -> Iterator[Finding]:
+    """A contact with a profile has one profile memory, which says what the profile says."""
+    contacts = Contact.objects.standing().light().select_related("end_user").order_by("pk")
+    written = Memory.objects.filter(kind=Memory.Kind.PROFILE)
+    contents = dict(written.values_list("content_hash", "content"))
+    settled = contacts.filter(updated_at__lte=timezone.now() - GRACE)
+    for contact in settled.iterator(CHUNK):
+        content = contents.get(f"profile:{contact.id}")
+        known = contact.attributes or contact.personality or contact.timeline
+        if (content or known) and content != profiles.as_text(contact):
+            yield Finding(contact.end_user_id, contact.id, "profile memory is out of date")
+
+
+def sources_step_back() -> Iterator[Finding]:
+    """A memory steps back only behind a profile of its people that speaks for it."""
+    for end_user, memory, _ in sources.misplaced("m.consolidated_into_id IS NOT NULL"):
+        yield Finding(end_user, memory, "stepped back behind a profile that does not speak for it")
+
+
+def tokens_are_current() -> Iterator[Finding]:
+    """A memory is found by exactly the words of its content."""
+    rows = Memory.objects.order_by("pk").values_list("end_user_id", "pk", "content", "tokens")
+    for end_user, memory, content, tokens in rows.iterator(CHUNK):
+        if own(tokens) != tokenise(content):
+            yield Finding(end_user, memory, "search tokens differ from the content")
+
+
+def _embed(findings: Sequence[Finding]) -> None:
+    ids = [finding.subject for finding in findings]
+    embedded = Memory.objects.filter(pk__in=ids, embedding_model=space(embedder()))
+    embedded.update(embedding=F("embedding"))  # a trigger writes it into the index
+    _embed_users(findings)
+
+
+def _embed_users(findings: Sequence[Finding]) -> None:
+    """Embeds whatever the end users of these findings have without a vector."""
+    for end_user in EndUser.objects.filter(pk__in={finding.end_user_id for finding in findings}):
+        embed_missing(end_user, embedder())
+
+
+def _drop_edges(findings: Sequence[Finding]) -> None:
+    Edge.objects.filter(pk__in=[finding.subject for finding in findings]).delete()
+
+
+def no_work_is_abandoned() -> Iterator[Finding]:
+    """No batch or consolidation is held by a worker that is gone, or was left to lie."""
+    past = timezone.now() - GRACE
+    left = Q(state=Work.State.RUNNING, leased_until__lte=past) | Q(
+        state=Work.State.FAILED, retry_at__lte=past
+    )
+    for model in (Batch, Consolidation):
+        for end_user, pk in model.objects.filter(left).values_list("end_user_id", "pk"):
+            yield Finding(end_user, f"{model._meta.model_name} {pk}", "was left by its worker")
+
+
+def no_job_is_abandoned() -> Iterator[Finding]:
+    """No maintenance job is held by a process that is gone: the sweep would have gone on."""
+    running = JobRun.objects.filter(state=JobRun.State.RUNNING)
+    for run in running.filter(leased_until__lte=timezone.now() - GRACE):
+        yield Finding(None, f"job {run.job}", "was left by its process")
+
+
+def schedules_are_installed() -> Iterator[Finding]:
+    """The queue's periodic jobs are those of the table."""
+    if schedules.installed() != schedules.SCHEDULES:
+        yield Finding(None, None, "the installed schedules differ from the table")
+
+
+def nothing_tells_a_secret() -> Iterator[Finding]:
+    """No memory and no attribute of a contact tells what would be refused today. A finding says
+    where it stands, not what it is; a profile follows from its contact."""
+    facts = Memory.objects.filter(kind=Memory.Kind.FACT).order_by("pk")
+    columns = facts.values_list("end_user_id", "pk", "content", "quote", "facts")
+    for end_user, memory, content, quote, known in columns.iterator(CHUNK):
+        values = [{fact["key"]: fact["value"]} for fact in known]
+        if refusal(content=content, quote=quote, facts=values):
+            problem = "memory tells a secret: erase it (DELETE memories/{id}/ of the API, or Forget on its page)"
+            yield Finding(end_user, memory, problem)
+    people = Contact.objects.standing().order_by("pk")
+    rows = people.values_list("end_user_id", "pk", "attributes")
+    for end_user, contact, attributes in rows.iterator(CHUNK):
+        if refusal(attributes=[{k: [v["value"] for v in each]} for k, each in attributes.items()]):
+            problem = "an attribute of the contact tells a secret: remove it (PATCH contacts/{id}/ of the API, or its page)"
+            yield Finding(end_user, contact, problem)
+
+
+embeddings_are_current = _stated(
+    "embeddings_are_current",
+    "has no embedding of the configured model and size",
+    lambda: {"space": space(embedder()), "before": timezone.now() - GRACE},
+)
+batches_have_no_gaps = _stated("batches_have_no_gaps", "batches leave out messages")
+merged_contacts_hold_nothing = _stated(
+    "merged_contacts_hold_nothing", "was merged but still holds something"
+)
+
+# In the order in which repairs rest on each other.
+CHECKS: dict[Check, Fix | None] = {
+    tables_have_their_policy: _protect,
+    _stated("memory_ids_equal_links", "memory_ids differs from the links"): _repaired(
+        "memory_ids_equal_links"
+    ),
+    _stated(
+        "profiles_rest_on_their_own_memories", "profile rests on a memory that is not its own"
+    ): _each_contact(_rebuild_profile),
+    profile_memories_are_current: _each_contact(derived.write_profile_memory),
+    cards_are_current: _each_contact(lambda contact: store.save(contact, [])),
+    keys_are_current: _each_contact(store.index),
+    merged_contacts_have_no_keys: _each_contact(store.index),
+    merged_contacts_hold_nothing: _each_contact(_hand_on),
+    sources_step_back: _each_user(sources.point_at_profiles),
+    tokens_are_current: _each_user(context_tokens.retokenise),
+    _stated(
+        "postings_equal_tokens",
+        "is indexed under other words or another status",
+        lambda: {"around": AROUND, "share": AROUND_SHARE},
+    ): _repaired(
+        "postings_equal_tokens", postings=POSTINGS.replace("%'", "%%'").format(source="found")
+    ),
+    _stated(
+        "corpora_count_memories", "the number of memories is not what word search knows"
+    ): _repaired("corpora_count_memories"),
+    embeddings_are_current: _embed,
+    _stated("edges_have_mirrors", "an edge and its mirror differ, or one is missing"): _repaired(
+        "edges_have_mirrors"
+    ),
+    _stated("entity_links_fit", "points at another user's row"): None,
+    _stated(
+        "shared_entities_are_shared",
+        "joins memories by an entity that one doesn't speak of",
+        lambda: {"shares": Edge.SHARES_ENTITY},
+    ): _drop_edges,
+    _stated("merged_memories_lead_on", "was merged but still stands, or leads nowhere"): None,
+    _stated("rows_stay_with_their_user", "points at another user's row"): None,
+    _stated("messages_have_no_gaps", "messages are missing or numbered with gaps"): None,
+    batches_have_no_gaps: None,
+    no_work_is_abandoned: lambda _findings: sweep.sweep(),
+    no_job_is_abandoned: lambda _findings: job_runs.end_dead(timezone.now()),
+    schedules_are_installed: lambda _findings: schedules.install(),
+    nothing_tells_a_secret: None,
+}
