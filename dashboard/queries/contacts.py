@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
 from contacts.models import Contact, ContactKey, ContactQuerySet, Suggestion
+from memories.history.mention_rhythm import rhythms
 from understanding.names import GROUPS, name_key
 from understanding.same_person.pair_scoring import compare
 from understanding.same_person.records import record
@@ -92,6 +93,7 @@ class Row:
     memories: int
     suggested: bool
     conflict: bool
+    quiet: bool
 
 
 def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
@@ -101,12 +103,14 @@ def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
     asked = Suggestion.objects.of(end_user).listed().filter(state=Suggestion.State.OPEN)
     pairs = asked.filter(Q(first__in=ids) | Q(second__in=ids)).values_list("first", "second")
     suggested = {pk for pair in pairs for pk in pair}
+    rhythm = rhythms(end_user, ids)
     return [
         Row(
             contact=contact,
             work=_work(contact.attributes),
             memories=sizes.get(contact.pk, 0),
             suggested=contact.pk in suggested,
+            quiet=contact.pk in rhythm and rhythm[contact.pk].quiet,
             conflict=bool(contact.contradictions),
         )
         for contact in contacts

@@ -16,6 +16,7 @@ from dashboard.queries.contacts import told_apart
 from dashboard.views.picking import picker
 from dashboard.words import language_of
 from memories.corrections import edit_dates
+from memories.history.mention_rhythm import rhythms
 from understanding.attributes import ATTRIBUTES, label
 from understanding.text import estimate_tokens
 
@@ -31,6 +32,7 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
     tab = tab if tab in TABS else "card"
     context = {
         **queries.head_of(person),
+        "rhythm": rhythms(person.end_user, [person.pk]).get(person.pk),
         "tab": tab,
         "tabs": _tabs(),
         "namesakes": (namesakes := queries.namesakes(person)),

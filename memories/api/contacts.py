@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers, status
 from rest_framework.response import Response
 
@@ -36,6 +36,7 @@ from memories.api.serializers import Forgotten, TakenAway, stated, with_change
 from memories.corrections import merge_contacts
 from memories.erasure import erase
 from memories.erasure.receipts import By
+from memories.history.mention_rhythm import rhythms
 
 MAX_SPLIT = 5000
 
@@ -107,11 +108,32 @@ class PersonView(UserView):
         return Response({**detail(contact), "change_id": change and change.id}, status=code)
 
 
+Cadence = inline_serializer(
+    "Cadence",
+    {
+        "usual_days": serializers.IntegerField(),
+        "silent_days": serializers.IntegerField(),
+        "quiet": serializers.BooleanField(),
+    },
+    allow_null=True,
+)
+
+
+class PersonDetail(ContactDetail):
+    cadence = Cadence
+
+
 class Person(PersonView, OneContact):
-    @operation("contacts_retrieve", ContactDetail)
+    @operation("contacts_retrieve", PersonDetail)
     def get(self, contact_id: UUID) -> Any:
-        """One person; the id of a merged one answers with the survivor"""
-        return detail(self.survivor(contact_id))
+        """One person; the id of a merged one answers with the survivor
+
+        `cadence` says how often they used to be spoken of and for how long they have not been; null
+        before there is a rhythm. It is never injected."""
+        contact = self.survivor(contact_id)
+        rhythm = rhythms(self.end_user, [contact.pk]).get(contact.pk)
+        cadence = rhythm and {**asdict(rhythm), "quiet": rhythm.quiet}
+        return {**detail(contact), "cadence": cadence}
 
     @operation("contacts_destroy", Forgotten)
     def delete(self, contact_id: UUID) -> Any:

@@ -73,6 +73,12 @@ class BookImport(TypedDict):
     change_id: str | None
 
 
+class Cadence(TypedDict):
+    usual_days: int
+    silent_days: int
+    quiet: bool
+
+
 class CalendarAddress(TypedDict):
     url: str
 
@@ -296,29 +302,6 @@ class Contact(TypedDict):
     card: str
     created_at: str
     updated_at: str
-
-
-class ContactDetail(TypedDict):
-    id: str
-    name: str
-    aliases: list[str]
-    relationship: str
-    gender: GenderEnum | BlankEnum
-    attributes: dict[str, str | list[str]]
-    attribute_sources: dict[str, list[dict[str, Any]]]
-    personality: str
-    timeline: list[TimelineEntry]
-    references: list[str]
-    memory_ids: list[str]
-    memory_count: int
-    first_mentioned_at: str
-    last_mentioned_at: str
-    mention_count: int
-    archived_at: str | None
-    card: str
-    created_at: str
-    updated_at: str
-    merged_from: list[str]
 
 
 class ContactForm(TypedDict):
@@ -699,6 +682,7 @@ JobStateEnum = Literal["queued", "running", "postponed", "done"]
 
 class Job(TypedDict):
     state: JobStateEnum
+    retry_after: int | None
     id: str
     created_at: str
     finished_at: str | None
@@ -706,7 +690,6 @@ class Job(TypedDict):
     extracted: int
     consolidated: int
     quarantined: int
-    retry_after: int | None
 
 
 LanguageEnum = Literal["en", "zh"]
@@ -935,6 +918,30 @@ class PatchedTimeZoneForm(TypedDict):
 class PatchedUserCardForm(TypedDict):
     why: NotRequired[str]
     attributes: NotRequired[dict[str, str | list[str] | None]]
+
+
+class PersonDetail(TypedDict):
+    id: str
+    name: str
+    aliases: list[str]
+    relationship: str
+    gender: GenderEnum | BlankEnum
+    attributes: dict[str, str | list[str]]
+    attribute_sources: dict[str, list[dict[str, Any]]]
+    personality: str
+    timeline: list[TimelineEntry]
+    references: list[str]
+    memory_ids: list[str]
+    memory_count: int
+    first_mentioned_at: str
+    last_mentioned_at: str
+    mention_count: int
+    archived_at: str | None
+    card: str
+    created_at: str
+    updated_at: str
+    merged_from: list[str]
+    cadence: Cadence | None
 
 
 class ProcessForm(TypedDict):
