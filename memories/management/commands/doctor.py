@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from accounts.management.command import MioCommand
+from accounts.models import EndUser
 from memories.models import Memory
 from memories.providers.thresholds import CALIBRATIONS
 
@@ -104,7 +105,8 @@ def _warnings() -> list[str]:
 
 
 def _of_nobody() -> list[str]:
-    count = Memory.objects.of_nobody().count()
+    users = EndUser.objects.filter(has_unlinked=True)
+    count = Memory.objects.of_nobody(users.order_by().values("pk")).count()
     if not count:
         return []
     said = "1 memory mentions" if count == 1 else f"{count} memories mention"
