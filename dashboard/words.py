@@ -17,6 +17,7 @@ ACTORS, ASKERS, ERASED = _TABLES["actors"], _TABLES["askers"], _TABLES["erased"]
 PURPOSES, VERBS, TYPES = _TABLES["purposes"], _TABLES["verbs"], _TABLES["types"]
 JOBS, COUNTS, GROUPS = _TABLES["jobs"], _TABLES["counts"], _TABLES["groups"]
 FIELDS, EDGES, STANDS = _TABLES["fields"], _TABLES["edges"], _TABLES["stands"]
+HOW, STEPS = _TABLES["how"], _TABLES["steps"]
 SECRETS = ("key", "open_webui_secret")  # fields whose words are not repeated
 
 
