@@ -124,7 +124,7 @@ def sources() -> dict[str, str]:
 def newer_than_pictures() -> list[str]:
     """The templates and style sheets that are not as they were when the pictures were made."""
     lines = (INTO / MADE_OF).read_text("utf-8").splitlines()
-    pictured = dict(reversed(line.split(" ", 1)) for line in lines)  # type: ignore[arg-type, misc]
+    pictured = {path: digest for digest, path in (line.split(" ", 1) for line in lines)}
     now = sources()
     return sorted(path for path in {*now, *pictured} if now.get(path) != pictured.get(path))
 
