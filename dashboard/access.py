@@ -1,9 +1,9 @@
 """Decorators of views: who may see and do what; the view gets the rows that its address names."""
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial, wraps
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -16,34 +16,28 @@ from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
+from django_htmx.middleware import HtmxDetails
 
-from accounts import cells
+from accounts import cells, placement
 from accounts.cells import atomic
-from accounts.models import App, EndUser
+from accounts.models import App, Cell, EndUser
 from accounts.reasons import CodedError
 from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact
-from dashboard import cell_picker, changed_page, feedback, state_tokens
-from dashboard.cell_picker import MAX_DIGITS
-from dashboard.permissions import ADMINISTER, CORRECT, LOOK
+from dashboard import feedback, state_tokens
+from dashboard.models import ADMINISTER, CORRECT, LOOK
+from dashboard.words import ASKERS
+from memories.erasure.receipts import By
 from memories.models import Memory
 
 View = Callable[..., HttpResponseBase]
 GET, POST = ("GET", "HEAD"), ("POST",)
+CELL = "cell"  # of the session
+MAX_DIGITS = 19  # of an id
 
 
-class Guarded(Protocol):
-    """A view behind its checks. ``render`` is the view itself, with which another view that was
-    let in shows the same page."""
-
-    permission: str
-    render: View
-
-    def __call__(self, request: HttpRequest, **kwargs: Any) -> HttpResponseBase: ...
-
-
-def form(show: Guarded, save: View) -> View:
+def form(show: Any, save: View) -> View:
     """One address of two views: the page with the form, and the action that it sends."""
 
     def either(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
@@ -62,7 +56,8 @@ def _guarded(
     token: bool = True,
 ) -> Any:
     """Guards a view, or returns the decorator that does. ``all_cells``: it shows what all cells
-    share. ``token`` False: an action that overwrites nothing that its form showed, or compares by
+    share. ``render`` of what is returned is the view itself, with which another view that was let in
+    shows the same page. ``token`` False: an action that overwrites nothing that its form showed, or compares by
     itself, so that its form need not say what it saw (``dashboard.state_tokens``)."""
     if view is None:
         return partial(_guarded, permission, methods, all_cells=all_cells, token=token)
@@ -71,10 +66,10 @@ def _guarded(
     def checked(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         if not request.user.has_perm(permission):
             raise PermissionDenied
-        cell = cells.entered(cells.SHARED) if all_cells else cell_picker.entered(request, kwargs)
+        cell = cells.entered(cells.SHARED) if all_cells else entered_cell(request, kwargs)
         # Whom an operator may see is asked of every address; it may be many end users at once.
         with all_users(), cell:
-            if cells.several() and cells.is_away(cells.current()):
+            if is_away():
                 return _away(request)
             with _days_of(rows := _fetched(request, kwargs)):
                 answer = _decided(view, request, rows, token=token)
@@ -116,7 +111,7 @@ def _decided(
     if request.method != "POST":
         return view(request, **rows)
     if token and not state_tokens.carried(request):
-        return changed_page.page(request, [])
+        return state_tokens.changed_page(request, [])
     try:
         with atomic() if state_tokens.carried(request) else nullcontext():
             changed = state_tokens.changed(request)
@@ -125,7 +120,7 @@ def _decided(
     except CodedError as error:
         feedback.refused(request, error.reason)
         return redirect(feedback.page_of(request))
-    return changed_page.page(request, changed)
+    return state_tokens.changed_page(request, changed)
 
 
 def _away(request: HttpRequest) -> HttpResponseBase:
@@ -164,6 +159,55 @@ def _fetched(request: HttpRequest, named: dict[str, Any]) -> dict[str, Any]:
             rows[row] = get(end_user, named.pop(name))
             request.gone = ""  # type: ignore[attr-defined]
     return named | (rows or {"end_user": end_user})
+
+
+@contextmanager
+def entered_cell(request: HttpRequest, named: Mapping[str, Any]) -> Iterator[None]:
+    """Enters the cell that a page shows; ``named`` is what its address names."""
+    if not cells.several():
+        yield
+        return
+    user = named.get("user") or _asked_for(request)
+    with cells.entered(placement.cell_of(user) if user else _chosen_cell(request)):
+        yield
+
+
+def _asked_for(request: HttpRequest) -> int | None:
+    """The end user to whom ``?user=`` narrows a queue."""
+    sent = request.GET.get("user", "")
+    return int(sent) if sent.isdecimal() and len(sent) < MAX_DIGITS else None
+
+
+def _chosen_cell(request: HttpRequest) -> str:
+    """The cell that was chosen; the first that answers where none was, or that one is away."""
+    names = [row.name for row in Cell.objects.all() if row.name in cells.names()]
+    wanted = request.session.get(CELL)
+    first = [wanted] if wanted in names else []
+    return next(
+        (name for name in [*first, *reversed(names)] if not cells.is_away(name)), cells.SHARED
+    )
+
+
+def choose_cell(request: HttpRequest, name: str) -> None:
+    """Has pages show a cell from now on; nothing where there is none of this name."""
+    if name in cells.names():
+        request.session[CELL] = name
+
+
+def is_away() -> bool:
+    """Whether the database of the current cell does not answer."""
+    return cells.several() and cells.is_away(cells.current())
+
+
+def cells_away() -> list[str]:
+    """The cells that do not answer, none where there is one."""
+    return [name for name, is_away in cells_to_choose() if is_away]
+
+
+def cells_to_choose() -> list[tuple[str, bool]]:
+    """All cells with whether their server does not answer; none where there is one cell."""
+    names = cells.names() if cells.several() else ()
+    return [(name, cells.is_away(name)) for name in names]
 
 
 def apps_of(request: HttpRequest) -> Any:
@@ -233,3 +277,21 @@ def valid_numbers(values: Iterable[str]) -> list[int]:
 def actor(request: HttpRequest) -> str:
     """How a Change names this person."""
     return f"operator:{request.user.get_username()}"
+
+
+def erased_by(request: HttpRequest) -> By:
+    """Who erases, for whom: as the form that asks before it is done says."""
+    asked = request.POST.get("asked_by", "")
+    return By(actor(request), asked if asked in ASKERS else "")
+
+
+def target(request: HttpRequest) -> str | None:
+    """The id of the part of a page that a script asks for."""
+    return HtmxDetails(request).target
+
+
+def wants_part(request: HttpRequest) -> bool:
+    """Whether a script asks for a part of the page to put into the one that is open. A boosted link
+    and the browser's way back want the whole page."""
+    asked = HtmxDetails(request)
+    return bool(asked) and not asked.boosted and not asked.history_restore_request

@@ -7,9 +7,8 @@ from django.http import HttpRequest
 from accounts import cells
 from accounts.models import EndUser
 from accounts.scope import all_users
-from dashboard import cell_picker
-from dashboard.access import end_users_of
-from dashboard.permissions import ADMINISTER, CORRECT, LOOK
+from dashboard import access
+from dashboard.models import ADMINISTER, CORRECT, LOOK
 
 CURRENT = "end_user"  # of the session: the end user looked at last
 THEME = "theme"  # the cookie
@@ -37,23 +36,19 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         "may_administer": user.has_perm(ADMINISTER),
         "theme": request.COOKIES.get(THEME, ""),
         "here": match.url_name if match else "",
-        "cells": cell_picker.to_choose(),
+        "cells": access.cells_to_choose(),
         "cell": cells.current(),
         "cell_page": "" if named else request.path,
     }
 
 
 def _current(request: HttpRequest, pk: int | None, *, may_be_other: bool) -> EndUser | None:
-    visible, current = end_users_of(request), None
+    visible, current = access.end_users_of(request), None
     if pk:
-        with cell_picker.entered(request, {"user": pk}):
-            current = None if _is_away() else visible.filter(pk=pk).first()
+        with access.entered_cell(request, {"user": pk}):
+            current = None if access.is_away() else visible.filter(pk=pk).first()
     if current is None and may_be_other:
-        with cell_picker.entered(request, {}):
+        with access.entered_cell(request, {}):
             latest = visible.exclude(last_message_at=None).order_by("-last_message_at", "pk")
-            current = None if _is_away() else latest.first()
+            current = None if access.is_away() else latest.first()
     return current
-
-
-def _is_away() -> bool:
-    return cells.several() and cells.is_away(cells.current())

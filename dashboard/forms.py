@@ -84,11 +84,6 @@ class PersonForm(VerbForm):
             and sent.get(f"initial-{field}") != sent.get(field)
         }
 
-    @classmethod
-    def of(cls, contact: Contact) -> "PersonForm":
-        """The form as it stands for a contact."""
-        return cls(initial={field: getattr(contact, field) for field in cls.shown})
-
 
 class SplitForm(VerbForm):
     """The person that some memories are about instead."""

@@ -1,16 +1,40 @@
-"""Who may work at the dashboard, and with whose data."""
+"""Who may work at the dashboard: with whose data, and the three roles as groups of permissions."""
 
+from django.apps import apps
 from django.conf import settings
+from django.contrib.auth.management import create_permissions
+from django.contrib.auth.models import Group, Permission
 from django.db import models
 
 from accounts.models import App
+
+LOOK, CORRECT, ADMINISTER = "dashboard.look", "dashboard.correct", "dashboard.administer"
+
+#: Each role may do what the ones before it may.
+ROLES = {
+    "viewer": (LOOK,),
+    "reviewer": (LOOK, CORRECT),
+    "admin": (LOOK, CORRECT, ADMINISTER),
+}
+
+
+def install_roles() -> None:
+    """Makes the groups hold exactly the permissions of the table."""
+    create_permissions(apps.get_app_config("dashboard"), verbosity=0)
+    by_name = {
+        f"dashboard.{permission.codename}": permission
+        for permission in Permission.objects.filter(content_type__app_label="dashboard")
+    }
+    for role, permissions in ROLES.items():
+        group, _ = Group.objects.get_or_create(name=role)
+        group.permissions.set([by_name[name] for name in permissions])
 
 
 class Operator(models.Model):
     """A limit on what a signed-in person may see: the end users of these apps only.
 
     Without a row a person sees every app. What they may do there is decided by their groups
-    (``dashboard.permissions``).
+    (``ROLES``).
     """
 
     scoped_rights = ("SELECT",)

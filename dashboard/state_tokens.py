@@ -1,4 +1,5 @@
-"""Optimistic locking of forms: signed tokens of the rows that a form showed.
+"""Optimistic locking of forms: signed tokens of the rows that a form showed, and the page that
+answers an action on rows that were changed since.
 
 ``access`` compares them with the rows as they are now, locked, before the view runs, so that an
 action overwrites nothing that its form did not show.
@@ -14,11 +15,14 @@ from django.apps import apps
 from django.core import signing
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from accounts.models import Change, EndUser
+from dashboard import feedback, words
+from dashboard.queries import changes
 
 # Names of the inputs: of the rows that a form is about, and of those that it lets one choose from,
 # which count where they are chosen.
@@ -26,6 +30,11 @@ SAW, SAW_CHOICE = "saw", "saw_choice"
 MOST = 200  # tokens in one request
 SHOWN_CHANGES = 5
 SALT = "dashboard.state"
+LONG = 80  # characters of a field of several lines
+INITIAL = "initial-"  # before the name of a field: what stood in it at first
+NAMED = words.FIELDS.keys() - words.SECRETS
+TYPED = NAMED - {"kind"}
+_CHOSEN = frozenset({"csrfmiddlewaretoken", SAW, SAW_CHOICE, "next"})
 
 # The columns that a decision on a row rests on, unless the form names others.
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -179,3 +188,51 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_text(one[0] if isinstance(one, list) else one) for one in value)
     return "" if value is None else str(value)
+
+
+def changed_page(request: HttpRequest, changed: Sequence[Changed]) -> HttpResponse:
+    """What was changed, by whom, what it is now, and the form with what was typed: 409."""
+    now = {name: value for one in changed for name, value in one.now.items()}
+    sent = {name: values for name, values in request.POST.lists() if name not in _CHOSEN}
+    secret = {name for one in changed for name in one.secret}
+    typed: list[dict[str, Any]] = []  # fields to check again
+    resent = [(SAW, one.token) for one in changed]  # hidden ones
+    for name, values in sent.items():
+        if name.startswith(INITIAL):
+            resent += [(name, now.get(name.removeprefix(INITIAL), value)) for value in values]
+        elif sent.get(INITIAL + name) == values and name in now:
+            resent.append((name, now[name]))
+        elif name in secret:
+            typed += [{"name": name, "label": words.field(name), "secret": True}] * any(values)
+        elif name in TYPED and len(values) == 1:
+            field: dict[str, Any] = {"name": name, "label": words.field(name), "value": values[0]}
+            field["long"] = len(values[0]) > LONG or "\n" in values[0]
+            column = _column_of(name, now)
+            typed.append(field | ({"now": now[column]} if column in now else {}))
+        else:
+            resent += [(name, value) for value in values]
+    resent += [("next", value) for value in request.POST.getlist("next")]
+    context = {
+        "changed": [
+            {
+                "gone": one.gone,
+                "changes": one.changes,
+                "shown": [(words.field(name) if name in NAMED else name.partition(".")[2], value)
+                          for name, value in one.now.items()
+                          if value and (name in NAMED or "." in name)],
+            }
+            for one in changed
+        ],
+        "about": changes.about([change for one in changed for change in one.changes], words.language_of()),
+        "typed": typed,
+        "kept": resent,
+        "back": feedback.page_of(request),
+    }  # fmt: skip
+    return render(request, "changed_meanwhile.html", context, status=409)
+
+
+def _column_of(field: str, now: dict[str, Any]) -> str:
+    """The column that a field of a form stands for."""
+    if field == "new":
+        return next((name for name in now if "." in name), "")
+    return {"limit": "rate_limit"}.get(field, field)

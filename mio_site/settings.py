@@ -146,7 +146,7 @@ AUTHENTICATION_BACKENDS = [
 AXES_FAILURE_LIMIT = 6
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_HANDLER = "dashboard.sign_in_limit.SignInLimit"
+AXES_HANDLER = "dashboard.views.account.SignInLimit"
 AXES_RESET_ON_SUCCESS = True
 # What is tried while a name is locked doesn't keep it locked.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False

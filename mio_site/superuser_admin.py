@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 from accounts.scope import all_users
 
 # By name: this module is loaded before the models.
-IN_CELL = "dashboard.cell_picker.entered"
+IN_CELL = "dashboard.access.entered_cell"
 
 
 class SuperuserAdmin(AdminSite):

@@ -32,7 +32,7 @@ urlpatterns = [
     re_path("^api/", errors.unknown_address),
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
-    path("me/", include("dashboard.me.urls")),
+    path("me/", include("dashboard.me.verbs")),
     path("", include("dashboard.urls")),
 ]
 

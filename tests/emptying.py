@@ -15,7 +15,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 
 from accounts import scope
-from dashboard import permissions
+from dashboard.models import install_roles
 
 # What a migrated database holds before anybody uses it.
 INSTALLED = ("django_content_type", "auth_permission", "auth_group", "auth_group_permissions")
@@ -40,7 +40,7 @@ def _empty(_test: TransactionTestCase) -> None:
         changed = _installed(cursor) != _installed_first()
     if changed:
         call_command("flush", verbosity=0, interactive=False)
-        permissions.install()
+        install_roles()
 
 
 @contextmanager

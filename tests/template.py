@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-from dashboard import permissions
+from dashboard.models import install_roles
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMED = "mio_template_"
@@ -48,7 +48,7 @@ def _make(name: str, real: str) -> None:
     named, test["NAME"] = test["NAME"], f"{name}_begun"
     try:
         connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-        permissions.install()
+        install_roles()
     finally:
         connection.close()
         connection.settings_dict["NAME"] = real

@@ -88,7 +88,6 @@ def pages(end_user: EndUser) -> Mapping[str, str]:
         "people of no group": f"{contacts}?group=none",
         "people suggested": f"{contacts}?only=suggested",
         "people in conflict": f"{contacts}?only=conflict",
-        "people unconfirmed": f"{contacts}?only=unconfirmed",
         "map of people": reverse("dashboard:contacts_map", args=user),
         "person": person,
         "person, memories": f"{person}?tab=memories",

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -68,11 +69,20 @@ def _extract(folder: Path) -> Path:
     for name in SOURCES:
         ignored = shutil.ignore_patterns("__pycache__", "migrations")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored, dirs_exist_ok=True)
+    _as_python(folder / "dashboard/words.toml")
     at = folder / CATALOGUE
     shutil.copy(at / "django.po", at / "held.po")
     _run(sys.executable, "-m", "django", "makemessages", "-l", "zh_Hans", "--no-obsolete",
          "--add-location", "file", at=folder)  # fmt: skip
     return at
+
+
+def _as_python(table: Path) -> None:
+    """Writes the texts of a table of words beside it as Python, which gettext can read."""
+    texts = [text for words in tomllib.loads(table.read_text("utf-8")).values()
+             for entry in words.values() for text in ([entry] if isinstance(entry, str) else entry)]  # fmt: skip
+    lines = [f"gettext_noop({text!r})\n" for text in texts]
+    table.with_suffix(".toml.py").write_text("".join(lines), "utf-8")
 
 
 def _messages(at: Path, name: str) -> list[str]:

@@ -1,6 +1,8 @@
-"""python -m tools screenshots: pictures of every page with the demo end user."""
+"""python -m tools screenshots: pictures of every page with the demo end user, in English and Chinese;
+with ``--every-look`` also dark, and as on a phone."""
 
 import base64
+import hashlib
 import os
 import shutil
 import socket
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
+from urllib.parse import urljoin
 from urllib.request import urlopen
 
 from django.conf import settings
@@ -34,8 +37,7 @@ from memories import demo
 PASSWORD = "for these pictures only"  # noqa: S105 of a server that lives for a minute
 READY_WITHIN = 180  # seconds
 QUALITY = 75  # of WebP: letters stay sharp at a quarter of a PNG's size
-SCALE = 1.5
-DESK, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 LANGUAGES = {"en": "en-US", "zh": "zh-CN"}
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
@@ -67,10 +69,20 @@ PAGES = {
     "memory-forget": "/u/{user}/memories/{memory}/forget/",
     "playground": "/u/{user}/playground/",
     "changes": "/u/{user}/changes/",
+    "lives": "/u/{user}/changes/lives/",
+    "dates": "/u/{user}/dates/",
+    "imports": "/u/{user}/imports/",
+    "gone": "/u/{user}/people/00000000-0000-0000-0000-000000000000/",
     "user": "/u/{user}/",
     "user-forget": "/u/{user}/forget/",
     "users": "/users/?q=",
     "apps": "/apps/",
+    "gateway": "/apps/{app}/gateway/",
+    "webhooks": "/webhooks/",
+    "activity": "/activity/",
+    "receipts": "/receipts/",
+    "own-page": "{own}",
+    "own-person": "{own}people/{one}/",
     "pipeline": "/pipeline/",
     "pipeline-consolidations": "/pipeline/consolidations/",
     "pipeline-jobs": "/pipeline/jobs/",
@@ -91,26 +103,49 @@ class Look:
         return "-".join([self.language, self.theme, *(["phone"] if self.phone else [])])
 
 
-LOOKS = [
-    *(Look(language, theme) for language in LANGUAGES for theme in ("light", "dark")),
-    Look("en", "light", phone=True),
-    Look("zh", "dark", phone=True),
-]
+LOOKS = [Look(language, "light") for language in LANGUAGES]
+EVERY_LOOK = [
+    Look(language, theme, phone)
+    for phone in (False, True) for theme in ("light", "dark") for language in LANGUAGES
+]  # fmt: skip
+INTO = settings.BASE_DIR / "docs/screenshots"
+MADE_OF = "made_of.txt"  # beside the pictures: the digests of what they show
+
+
+def sources() -> dict[str, str]:
+    """The digest of every template and style sheet, by its path."""
+    paths = [*settings.BASE_DIR.glob("templates/**/*.html"), *settings.BASE_DIR.glob("dashboard/static/**/*.css")]  # fmt: skip
+    return {
+        path.relative_to(settings.BASE_DIR).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        for path in sorted(paths)
+    }  # fmt: skip
+
+
+def newer_than_pictures() -> list[str]:
+    """The templates and style sheets that are not as they were when the pictures were made."""
+    lines = (INTO / MADE_OF).read_text("utf-8").splitlines()
+    pictured = {path: digest for digest, path in (line.split(" ", 1) for line in lines)}
+    now = sources()
+    return sorted(path for path in {*now, *pictured} if now.get(path) != pictured.get(path))
 
 
 class Command(BaseCommand):
     help = "Takes pictures of every page with the demo end user into docs/screenshots."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--into", type=Path, default=settings.BASE_DIR / "docs/screenshots")
+        parser.add_argument("--into", type=Path, default=INTO)
         parser.add_argument("--only", help="pages whose name begins with this")
+        parser.add_argument("--every-look", action="store_true", help="also dark, and on a phone")
 
     @all_users()
-    def handle(self, *, into: Path, only: str | None, **_options: Any) -> None:
+    def handle(self, *, into: Path, only: str | None, every_look: bool, **_options: Any) -> None:
         chromium = shutil.which("chromium") or shutil.which("chromium-browser")
         if chromium is None:
             raise CommandError("chromium is not installed: apt-get install chromium")
         into.mkdir(parents=True, exist_ok=True)
+        if not only:
+            for path in into.glob("*.webp"):
+                path.unlink()
         with (
             tempfile.TemporaryDirectory() as home,
             serving(Path(home)) as base,
@@ -118,11 +153,14 @@ class Command(BaseCommand):
         ):
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
             places = prepare(browser, base)
-            for look in LOOKS:
+            for look in EVERY_LOOK if every_look else LOOKS:
                 take(browser, base, look, places, into, only or "")
             browser.close()
-        kept = sum(path.stat().st_size for path in into.glob("*.webp"))
-        self.stdout.write(f"{into}: {kept / 1e6:.1f} MB")
+        if not only:
+            lines = (f"{digest} {path}\n" for path, digest in sources().items())
+            (into / MADE_OF).write_text("".join(lines), "utf-8")
+        size = sum(path.stat().st_size for path in into.glob("*.webp"))
+        self.stdout.write(f"{into}: {size / 1e6:.1f} MB")
 
 
 def take(
@@ -137,7 +175,7 @@ def take(
     for name, address in PAGES.items():
         if not name.startswith(only):
             continue
-        page.goto(base + address.format(**places), wait_until="networkidle")
+        page.goto(urljoin(base, address.format(**places)), wait_until="networkidle")
         if name == "playground":
             page.locator("#message").fill(demo.QUESTION)
             page.locator("#run").click()
@@ -182,7 +220,6 @@ def wait_for(process: subprocess.Popen[bytes], url: str) -> None:
 def open_page(browser: Browser, look: Look) -> Page:
     context = browser.new_context(
         viewport=PHONE if look.phone else DESK,  # type: ignore[arg-type]
-        device_scale_factor=SCALE,
         locale=LANGUAGES[look.language],
         color_scheme="dark" if look.theme == "dark" else "light",
         reduced_motion="reduce",
@@ -200,8 +237,8 @@ def sign_in(page: Page, base: str) -> None:
 
 
 def prepare(browser: Browser, base: str) -> dict[str, str]:
-    """Lets an operator change something and change their mind; returns where things are: the
-    end user, two who may be one person, and a memory of the one."""
+    """Lets an operator change something and change their mind; returns where things are: the app,
+    its end user, two who may be one person, a memory of the one, and the user's own page."""
     page = open_page(browser, LOOKS[0])
     sign_in(page, base)
     page.locator("main a[href*='/people/']").first.click()
@@ -215,8 +252,16 @@ def prepare(browser: Browser, base: str) -> dict[str, str]:
     page.locator(".add-alias button").click()
     page.locator(".toast button.toast-action").click()
     page.get_by_text("Undone.").wait_for()
+    page.goto(f"{base}/apps/")
+    page.get_by_role("link", name=demo.APP, exact=True).click()
+    app = page.url.partition("app=")[2].partition("#")[0]
+    page.get_by_role("button", name=f"New key for {demo.APP}").click()
+    key = page.locator("#secret").input_value()
+    asked = page.request.post(f"{base}/api/v1/users/{demo.USER}/page/", data={"name": "Chat"},
+                              headers={"Authorization": f"Bearer {key}"})  # fmt: skip
+    own = asked.json()["url"]
     page.context.close()
-    return {"user": user, "one": one, "other": other, "memory": memory}
+    return {"user": user, "one": one, "other": other, "memory": memory, "app": app, "own": own}
 
 
 def _person(page: Page, user: str, pinyin: str) -> str:

@@ -1,25 +1,112 @@
 """The pages that the end user looks at: people and own card, a person, what was changed and
 forgotten."""
 
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 
-from accounts.models import EndUser
-from dashboard import access, pager
-from dashboard.me import known, visits
+from accounts.models import Change, EndUser
+from contacts.models import Contact, ContactQuerySet, Relation, Suggestion
+from dashboard import access, pager, words
+from dashboard.me import visits
+from dashboard.me.visits import USER
 from dashboard.queries import contact as queries
 from dashboard.queries import users
+from dashboard.queries.contacts import tell_apart
 from dashboard.views.users import as_file
 from dashboard.words import language_of
 from memories import portability
 from memories.api.own_page import Visit
-from memories.models import Erasure
+from memories.corrections.unwanted import TYPES, kinds
+from memories.models import Erasure, Memory, MemoryQuerySet, Message
 from understanding.attributes import ATTRIBUTES, ON_OWN_CARD, label
 
 MOST_TYPED = 100
 FEW = 10  # memories of nobody on the first page
+MOST_SOURCES = 200  # memories whose words one page shows
+MOST_PEOPLE = 500  # to choose one from
+MOST_CHANGES = 50
+
+
+# Memories that the user told or that nobody said: by the app, an operator, an import, Mio. Words of
+# others who wrote in the user's chats are theirs.
+_OWN = Q(speaker__in=("", USER, "assistant", "consolidator")) | Q(
+    speaker__regex="^(app|operator|import):"
+)
+
+
+def people(end_user: EndUser, q: str = "") -> ContactQuerySet:
+    """The people who are known and not merged into another, found by ``q`` where it is given."""
+    rows = Contact.objects.of(end_user).standing()
+    return (rows.found_by(end_user, q) if q else rows).light()
+
+
+def memories(end_user: EndUser) -> MemoryQuerySet:
+    """What is and was known, without what the user had forgotten."""
+    rows = Memory.objects.of(end_user).facts().exclude(status=Memory.Status.ARCHIVED)
+    return rows.filter(_OWN).defer("tokens", "metadata")
+
+
+def of_nobody(end_user: EndUser) -> MemoryQuerySet:
+    """Memories that are linked to no person: mostly of the user."""
+    return memories(end_user).exclude(links__rejected=False)
+
+
+def about(person: Contact) -> MemoryQuerySet:
+    return memories(person.end_user).filter(pk__in=queries.memories_about(person).values("pk"))
+
+
+def called(kind: str) -> str:
+    """A kind of memories in the reader's language."""
+    return label(kind, language_of()) if kind in ATTRIBUTES else words.in_words(words.TYPES, kind)
+
+
+def with_kinds(rows: Iterable[Memory]) -> list[tuple[Memory, list[tuple[str, str]]]]:
+    """Each memory with its kinds that may be unwanted, and what these are called."""
+    return [
+        (one, [(kind, called(kind)) for kind in kinds(one.type, (f["key"] for f in one.facts))
+               if kind in ATTRIBUTES or kind in TYPES])
+        for one in rows
+    ]  # fmt: skip
+
+
+def words_of(end_user: EndUser, memory_ids: Collection[UUID]) -> dict[str, list[Message]]:
+    """The user's own messages that each of these memories rests on, by its id. Two statements."""
+    ids = list(dict.fromkeys(memory_ids))[:MOST_SOURCES]
+    source_ids = dict(memories(end_user).filter(pk__in=ids).values_list("pk", "source_message_ids"))
+    own_messages = Message.objects.of(end_user).by_user().kept()
+    messages = own_messages.in_bulk({pk for sources in source_ids.values() for pk in sources})
+    return {
+        str(pk): [messages[m] for m in sources if m in messages]
+        for pk, sources in source_ids.items()
+    }
+
+
+def sources(values: Iterable[Any]) -> list[UUID]:
+    """The ids of the memories that these values rest on."""
+    return [UUID(str(pk)) for value in values for pk in value]
+
+
+def relations(person: Contact) -> list[Relation]:
+    """What this person and others are to each other."""
+    rows = Relation.objects.of(person.end_user_id).among([person.pk])
+    return list(rows.order_by("id")[:MOST_CHANGES])
+
+
+def alike(person: Contact) -> list[tuple[Suggestion, Contact]]:
+    """Who may be the same person, the likeliest first."""
+    pairs = Suggestion.objects.of(person.end_user_id).with_people().listed()
+    waiting = pairs.filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
+    of_person = waiting.filter(Q(first=person.pk) | Q(second=person.pk)).order_by("-confidence")
+    return [(one, one.second if one.first_id == person.pk else one.first) for one in of_person]
+
+
+def own_changes(end_user: EndUser) -> Any:
+    """What the user changed on this page, the latest first."""
+    return Change.objects.of(end_user).filter(actor=USER).defer("rows")
 
 
 @visits.page
@@ -27,18 +114,20 @@ def home(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
     """The people, the user's own card, and the latest memories that are about nobody."""
     user = visit.end_user
     q = request.GET.get("q", "").replace("\0", "").strip()[:MOST_TYPED]
-    memories = list(known.of_nobody(user).order_by("-said_at", "id")[: FEW + 1])
+    latest = list(of_nobody(user).order_by("-said_at", "id")[: FEW + 1])
     card = users.own_keys(user)
-    stated = known.sources(value["sources"] for _key, _label, values in card for value in values)
+    stated = sources(value["sources"] for _key, _label, values in card for value in values)
+    shown = pager.page_of(request, people(user, q), ["-last_mentioned_at", "id"])
+    tell_apart(shown.rows)
     context = {
         "here": "home",
         "q": q,
-        "people": pager.page_of(request, known.people(user, q), ["-last_mentioned_at", "id"]),
-        "told": known.with_kinds(memories[:FEW]),
-        "more": len(memories) > FEW,
+        "people": shown,
+        "told": with_kinds(latest[:FEW]),
+        "more": len(latest) > FEW,
         "card": card,
         "keys": [(key, label(key, language_of())) for key in ON_OWN_CARD],
-        "words": known.words_of(user, [*stated, *(one.pk for one in memories)]),
+        "words": words_of(user, [*stated, *(one.pk for one in latest)]),
         **_done(request, user),
         **more,
     }
@@ -48,11 +137,11 @@ def home(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
 @visits.page
 def told(request: HttpRequest, visit: Visit) -> HttpResponse:
     """All memories that are about nobody."""
-    memories = pager.page_of(request, known.of_nobody(visit.end_user), ["-said_at", "id"])
+    shown = pager.page_of(request, of_nobody(visit.end_user), ["-said_at", "id"])
     context = {
-        "told": known.with_kinds(memories.rows),
-        "next": memories.next,
-        "words": known.words_of(visit.end_user, [one.pk for one in memories.rows]),
+        "told": with_kinds(shown.rows),
+        "next": shown.next,
+        "words": words_of(visit.end_user, [one.pk for one in shown.rows]),
     }
     return visits.show(request, "told", visit, **context)
 
@@ -63,21 +152,21 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
     user = visit.end_user
     one = access.standing(user, contact)
     attributes = queries.attributes_of(one, language_of())
-    memories = pager.page_of(request, known.about(one), ["-said_at", "id"])
-    stated = known.sources(value.sources for each in attributes for value in each.values)
-    stated += known.sources([one.personality_sources])
-    related = known.relations(one)
-    stated += known.sources(relation.sources for relation in related)
+    shown = pager.page_of(request, about(one), ["-said_at", "id"])
+    stated = sources(value.sources for each in attributes for value in each.values)
+    stated += sources([one.personality_sources])
+    related = relations(one)
+    stated += sources(relation.sources for relation in related)
     context = {
         "contact": one,
         "attributes": attributes,
-        "told": known.with_kinds(memories.rows),
-        "next": memories.next,
+        "told": with_kinds(shown.rows),
+        "next": shown.next,
         "relations": related,
-        "alike": known.alike(one),
-        "others": known.people(user).exclude(pk=one.pk).order_by("sort_key")[: known.MOST_PEOPLE],
+        "alike": alike(one),
+        "others": people(user).exclude(pk=one.pk).order_by("sort_key")[:MOST_PEOPLE],
         "keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
-        "words": known.words_of(user, [*stated, *(row.pk for row in memories.rows)]),
+        "words": words_of(user, [*stated, *(row.pk for row in shown.rows)]),
         **_done(request, user),
         **more,
     }
@@ -91,9 +180,9 @@ def changes(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
     waiting = Erasure.objects.of(user).filter(state=Erasure.State.PENDING)
     context = {
         "here": "changes",
-        "changes": known.own_changes(user)[: known.MOST_CHANGES],
+        "changes": own_changes(user)[:MOST_CHANGES],
         "waiting": waiting.defer("words", "names"),
-        "unwanted": [(kind, known.called(kind)) for kind in user.unwanted],
+        "unwanted": [(kind, called(kind)) for kind in user.unwanted],
         **_done(request, user),
         **more,
     }
@@ -103,7 +192,7 @@ def changes(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
 def _done(request: HttpRequest, end_user: EndUser) -> dict[str, Any]:
     """The change that the action before this page made, to say so and offer its undo."""
     ids = access.valid_ids([request.GET.get("done", "")])
-    return {"done": known.own_changes(end_user).filter(pk__in=ids).first()}
+    return {"done": own_changes(end_user).filter(pk__in=ids).first()}
 
 
 @visits.page

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import Change, EndUser
@@ -19,7 +19,7 @@ from contacts import merge
 from contacts.edit import edit_contact, remove_relation
 from contacts.models import Contact, Relation
 from dashboard import access, words
-from dashboard.me import known, pages, visits
+from dashboard.me import pages, visits
 from dashboard.me.visits import USER
 from memories import own_card, queue
 from memories.api.own_page import Visit
@@ -52,7 +52,7 @@ def _person(end_user: EndUser, sent: QueryDict, name: str = "person") -> Contact
 
 
 def _memory(end_user: EndUser, sent: QueryDict) -> Memory:
-    return get_object_or_404(known.memories(end_user), pk=_id(sent, "memory"))
+    return get_object_or_404(pages.memories(end_user), pk=_id(sent, "memory"))
 
 
 def name(end_user: EndUser, sent: QueryDict) -> Change | None:
@@ -226,3 +226,13 @@ def _refused(request: HttpRequest, visit: Visit, verb: str, problem: str) -> Htt
     if "person" in request.POST:
         return pages.person.render(request, visit, _id(request.POST, "person"), **refusal)
     return pages.home.render(request, visit, **refusal)
+
+
+urlpatterns = [
+    path("<str:token>/", pages.home, name="me"),
+    path("<str:token>/people/<uuid:contact>/", pages.person, name="me-person"),
+    path("<str:token>/told/", pages.told, name="me-told"),
+    path("<str:token>/changes/", pages.changes, name="me-changes"),
+    path("<str:token>/export/", pages.export, name="me-export"),
+    path("<str:token>/do/<slug:verb>/", act, name="me-do"),
+]

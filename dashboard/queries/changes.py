@@ -13,6 +13,7 @@ from accounts import cells
 from accounts.models import Change, EndUser
 from contacts.models import Contact
 from dashboard import words
+from dashboard.queries.contacts import tell_apart
 from dashboard.words import APP, OPERATOR
 from memories.history import changed
 from memories.models import Memory
@@ -51,7 +52,7 @@ class About:
 
 
 def about(changes: Sequence[Change], language: str) -> dict[UUID, About]:
-    """What each of these changes was about, by its id. Three statements for each cell that they
+    """What each of these changes was about, by its id. Four statements for each cell that they
     are in."""
     of_cell: dict[str, list[Change]] = defaultdict(list)
     for change in changes:
@@ -70,6 +71,7 @@ def _about(changes: Sequence[Change], language: str) -> dict[UUID, About]:
     named = {subject for change in shown for subject in change.subjects[: 2 * MOST_NAMED]}
     contacts = Contact.objects.filter(end_user__in=owners, pk__in=named)
     people = {str(one.pk): one for one in contacts.light()}
+    tell_apart(people.values())
     memories = {
         str(one.pk): one
         for one in Memory.objects.filter(end_user__in=owners, pk__in=named)
@@ -140,10 +142,11 @@ Steps = list[tuple[str, changed.Step]]  # each with the label of its key, the ea
 
 def in_lives(end_user: EndUser, language: str) -> list[tuple[Contact | None, Steps]]:
     """What changed in the lives of the people who are known, and of the end user (None): values
-    that held one after the other. The latest first. Two statements."""
+    that held one after the other. The latest first. Three statements."""
     matters = changed.changed(end_user)[:MOST_LIVES]
     ids = {one.person for one in matters if one.person}
     people = end_user.contacts.standing().light().in_bulk(ids)
+    tell_apart(people.values())
     return [
         (
             people.get(one.person) if one.person else None,

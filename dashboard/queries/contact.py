@@ -13,8 +13,6 @@ from django.utils.dateparse import parse_datetime
 
 from accounts.cells import connection
 from accounts.models import Change, EndUser
-from contacts import store
-from contacts.cards import with_coming
 from contacts.models import Contact, ContactKey
 from memories.models import Memory, Message
 from understanding.attributes import ATTRIBUTES, label
@@ -238,25 +236,6 @@ SELECT DISTINCT id FROM (
         SELECT id FROM accounts_change WHERE subjects ? wanted AND end_user_id = %s OFFSET 0) hit
     LIMIT %s) hits
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """The text, in which language, and whether it is the one that is injected."""
-
-    text: str
-    language: str
-    injected: bool
-
-
-def card_of(contact: Contact, language: str) -> Card:
-    """The card as it stands in prompts, or rendered in another language."""
-    own = contact.end_user.reads
-    if language not in ("en", "zh") or language == own:
-        return Card(contact.card_today, own, True)
-    card = store.card_of(contact, language)
-    coming = with_coming(card, contact.coming, contact.end_user.today, language)
-    return Card(str(coming), language, False)
 
 
 def tombstone(contact: Contact, merged: str) -> Contact | None:

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, TextField
-from django.db.models.expressions import RawSQL
-from django.db.models.functions import Cast
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
@@ -57,26 +55,8 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
         # The planner overrates how many these are, and would look at everybody.
         clashing = Contact.objects.of(end_user).listed().in_conflict().order_by()
         rows = rows.filter(pk__in=list(clashing.values_list("pk", flat=True)[:MOST_DONE]))
-    elif only == "unconfirmed":
-        rows = _unconfirmed(end_user, rows)
     return rows.light().defer("card", "timeline", "personality", "personality_sources",
                               "memory_ids")  # fmt: skip
-
-
-def _unconfirmed(end_user: EndUser, rows: ContactQuerySet) -> ContactQuerySet:
-    """Those whom no operator has ever corrected, merged or decided on."""
-    done = RawSQL(_DONE, [end_user.pk, MOST_DONE])  # noqa: S611 a constant
-    return rows.alias(key=Cast("pk", TextField())).exclude(key__in=done)
-
-
-# A limit around the ids as well, from which the planner knows that they can be hashed.
-_DONE = """
-SELECT jsonb_array_elements_text(subjects) FROM (
-    SELECT subjects FROM accounts_change
-    WHERE end_user_id = %s AND actor LIKE 'operator:%%' AND undone_at IS NULL
-    ORDER BY created_at DESC) done
-LIMIT %s
-"""
 
 
 def capped(rows: ContactQuerySet) -> int:
@@ -84,40 +64,31 @@ def capped(rows: ContactQuerySet) -> int:
     return rows.order_by().values("pk")[: MOST + 1].count()
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A person in a list."""
-
-    contact: Contact
-    work: str
-    memories: int
-    suggested: bool
-    conflict: bool
-    quiet: bool
-
-
-def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
-    """People of one page with what their row shows: two statements, however many."""
+def describe(end_user: EndUser, contacts: Sequence[Any]) -> None:
+    """Sets what the rows of a list show of these people: ``work``, ``memory_count``, whether they
+    are ``suggested`` as duplicates, and whether they are ``quiet``. Four statements, however many."""
     ids = [contact.pk for contact in contacts]
     sizes = Contact.objects.of(end_user).filter(pk__in=ids).memory_counts()
     asked = Suggestion.objects.of(end_user).listed().filter(state=Suggestion.State.OPEN)
     pairs = asked.filter(Q(first__in=ids) | Q(second__in=ids)).values_list("first", "second")
     suggested = {pk for pair in pairs for pk in pair}
     rhythm = rhythms(end_user, ids)
-    return [
-        Row(
-            contact=contact,
-            work=_work(contact.attributes),
-            memories=sizes.get(contact.pk, 0),
-            suggested=contact.pk in suggested,
-            quiet=contact.pk in rhythm and rhythm[contact.pk].quiet,
-            conflict=bool(contact.contradictions),
-        )
-        for contact in contacts
-    ]
+    for one in contacts:
+        one.work, one.memory_count = _work(one.attributes), sizes.get(one.pk, 0)
+        one.suggested = one.pk in suggested
+        one.quiet = one.pk in rhythm and rhythm[one.pk].quiet
 
 
-def told_apart(users: Iterable[int], names: Iterable[str]) -> dict[UUID, str]:
+def tell_apart(people: Iterable[Contact]) -> None:
+    """Sets ``distinction`` of each of these people: what tells them apart from others of the same
+    name and end user, "" where there are none. One statement."""
+    shown = list(people)
+    apart = distinctions({one.end_user_id for one in shown}, {one.name for one in shown})
+    for one in shown:
+        one.distinction = apart.get(one.pk, "")  # type: ignore[attr-defined]
+
+
+def distinctions(users: Iterable[int], names: Iterable[str]) -> dict[UUID, str]:
     """By id, what tells people of these names apart from others of the same name and end user; the
     relationship with it. Nobody whose name is the only one."""
     keys = {name_key(name) for name in names}

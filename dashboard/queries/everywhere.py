@@ -1,7 +1,6 @@
 """People, end users and memories found by what was typed, among all that one may see, in every cell
 that answers."""
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +11,8 @@ from accounts.models import EndUser
 from accounts.paging import merged
 from contacts import key_index
 from contacts.models import Contact
-from dashboard.queries.contacts import told_apart
-from dashboard.queries.memories import with_people
+from dashboard.queries.contacts import tell_apart
+from dashboard.queries.memories import linked, with_people
 from memories.models import Memory
 from memories.search.tokens import distinct_words
 
@@ -41,49 +40,37 @@ SELECT found.memory_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Everywhere:
-    """What was found of each kind, up to SHOWN; ``apart`` tells namesakes apart."""
-
-    people: list[Contact]
-    users: list[EndUser]
-    memories: list[Memory]
-    apart: dict[UUID, str]
-
-
-def found(users: QuerySet[EndUser], q: str) -> Everywhere:
+def found(users: QuerySet[EndUser], q: str) -> dict[str, list[Any]]:
     """Whom ``q`` begins a name or alias of, in characters, pinyin or initials, the most mentioned
     first; end users whose id holds it; memories that hold all of its words, the latest first. Of the
     current cell; where none was entered, the first of all that answer."""
     if not q.strip():
-        return Everywhere([], [], [], {})
-    apart: dict[UUID, str] = {}
-    return Everywhere(
-        merged(users, lambda part: people_named(part, q, apart), _MOST_MENTIONED, SHOWN),
-        merged(users, lambda part: _users(part, q), _BY_ID, SHOWN),
-        merged(users, lambda part: _memories(part, q), _LATEST, SHOWN),
-        apart,
-    )
+        return {"people": [], "users": [], "memories": []}
+    return {
+        "people": merged(users, lambda part: _people(part, q), _MOST_MENTIONED, SHOWN),
+        "users": merged(users, lambda part: _users(part, q), _BY_ID, SHOWN),
+        "memories": merged(users, lambda part: _memories(part, q), _LATEST, SHOWN),
+    }
 
 
 def _users(users: QuerySet[EndUser], q: str) -> list[EndUser]:
     return list(users.filter(external_id__icontains=q).order_by(*_BY_ID)[:SHOWN])
 
 
-def people_named(
-    users: QuerySet[EndUser], q: str, apart: dict[UUID, str] | None = None
-) -> list[Contact]:
-    """Whom ``q`` begins a name or alias of, the most mentioned first, up to SHOWN; ``apart`` takes
-    in what tells those of one name apart."""
+def people_named(users: QuerySet[EndUser], q: str) -> list[Contact]:
+    """Whom ``q`` begins a name or alias of, the most mentioned first, up to SHOWN."""
     wanted = key_index.typed(q)
     if not wanted:
         return []
     pattern = wanted.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_") + "%"
     ids = _ids(_PEOPLE, users, [pattern, OF_ONE_USER, MOST_KEYS])
     rows = Contact.objects.filter(pk__in=ids).standing().light().select_related("end_user__app")
-    people = list(rows.order_by(*_MOST_MENTIONED)[:SHOWN])
-    if apart is not None:
-        apart |= told_apart([one.end_user_id for one in people], [one.name for one in people])
+    return list(rows.order_by(*_MOST_MENTIONED)[:SHOWN])
+
+
+def _people(users: QuerySet[EndUser], q: str) -> list[Contact]:
+    people = people_named(users, q)
+    tell_apart(people)
     return people
 
 
@@ -93,7 +80,9 @@ def _memories(users: QuerySet[EndUser], q: str) -> list[Memory]:
         return []
     ids = _ids(_MEMORIES, users, [tokens, len(tokens), OF_ONE_USER, MOST_KEYS])
     rows = Memory.objects.filter(pk__in=ids).facts().select_related("end_user__app")
-    return list(with_people(rows).order_by(*_LATEST)[:SHOWN])
+    memories = list(with_people(rows).order_by(*_LATEST)[:SHOWN])
+    tell_apart(linked(memories))
+    return memories
 
 
 def _ids(statement: str, users: QuerySet[EndUser], params: list[Any]) -> list[UUID]:

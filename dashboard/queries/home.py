@@ -1,4 +1,4 @@
-"""What needs a person now, and whether the pipeline is well."""
+"""What needs a person now, whether the pipeline is well, and what a new installation lacks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,10 @@ from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from accounts.models import EndUser
+from accounts.models import ApiKey, App, Change, EndUser
+from contacts.models import Contact
+from dashboard.words import OPERATOR
+from gateway.models import Upstream
 from memories import demo
 from memories.context import pace
 from memories.models import (
@@ -43,7 +46,7 @@ def of_nobody(users: QuerySet[EndUser]) -> QuerySet[Memory]:
     whom jobs noted that they have such."""
     # Asked for first: within the other statement, a planner reads everybody's memories for them.
     few = users.filter(has_unlinked=True).order_by("pk").values_list("pk", flat=True)[:MOST_USERS]
-    rows = Memory.objects.filter(end_user__in=list(few)).of_nobody()
+    rows = Memory.objects.of_nobody(list(few))
     return rows.select_related("end_user__app").defer("tokens", "embedding").order_by("-pk")
 
 
@@ -53,77 +56,46 @@ def forgetting(users: QuerySet[EndUser]) -> QuerySet[Erasure]:
     return rows.select_related("end_user__app").order_by("due_at", "pk")
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why model servers refuse every request, since when, and how much work waits for them."""
-
-    causes: list[str]
-    since: datetime
-    waiting: int
-
-
-def _refusal(waiting: int) -> Refusal | None:
-    """None while every model server accepts requests."""
+def _refusal(waiting: int) -> dict[str, Any] | None:
+    """Why model servers refuse every request, since when, and how much work waits for them; None
+    while they accept requests."""
     outages = list(Outage.objects.all())
     if not outages:
         return None
     causes = list(dict.fromkeys(outage.error for outage in outages))
-    return Refusal(causes, outages[0].since, waiting)
+    return {"causes": causes, "since": outages[0].since, "waiting": waiting}
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """How often a model was asked in DAYS days whom a message means, how often it said otherwise
-    than was found without it, and how often it was late. ``slow``: it is left alone now."""
-
-    times: int
-    changed: int
-    late: int
-    slow: bool
-
-
-def asked_who(users: QuerySet[EndUser], today: date) -> Asked:
-    """What came of asking a model whom messages mean."""
-    rows = (
-        _calls(users, today)
-        .filter(purpose=pace.PURPOSE)
-        .aggregate(
-            times=Count("pk"),
-            changed=Count("pk", Q(outcome=ModelCall.Outcome.CHANGED)),
-            late=Count("pk", Q(outcome=ModelCall.Outcome.LATE)),
-        )
-    )
+def asked_who(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
+    """How many ``times`` a model was asked in DAYS days whom a message means, how often it
+    ``changed`` what was found without it, and how often it was ``late``. ``slow``: it is left alone
+    now."""
     asks = settings.MIO_LLM == "openai" and settings.MIO_RESOLVE == "auto"
-    return Asked(**rows, slow=asks and pace.is_left_alone(settings.MIO_RESOLVE_MODEL))
-
-
-@dataclass(frozen=True, slots=True)
-class OpenWork:
-    """Batches or consolidations (``page`` names the page that lists them) in one state that is not
-    over, with the commonest errors and the time of the next try."""
-
-    page: str
-    state: str
-    count: int
-    errors: list[str]
-    next_at: datetime | None
+    slow = asks and pace.is_left_alone(settings.MIO_RESOLVE_MODEL)
+    outcomes = ModelCall.Outcome
+    return {"slow": slow} | _calls(users, today).filter(purpose=pace.PURPOSE).aggregate(
+        times=Count("pk"),
+        changed=Count("pk", Q(outcome=outcomes.CHANGED)),
+        late=Count("pk", Q(outcome=outcomes.LATE)),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
     """``oldest`` is when the first message came that no batch has read; None when all are.
-    ``work`` is what runs, waits or failed, what waits for a model server aside.
+    ``work`` is what runs, waits or failed, what waits for a model server aside: how many batches or
+    consolidations of a state, on which ``page``, with the commonest errors and the next try.
     ``demo``: a worker has not read the demo conversation to its end."""
 
     oldest: datetime | None
     unread: int
-    refusal: Refusal | None
-    work: list[OpenWork]
+    refusal: dict[str, Any] | None
+    work: list[dict[str, Any]]
     demo: bool
 
     @property
     def failed(self) -> int:
-        return sum(one.count for one in self.work if one.state in STUCK)
+        return sum(one["count"] for one in self.work if one["state"] in STUCK)
 
 
 def health(users: QuerySet[EndUser]) -> Health:
@@ -132,7 +104,7 @@ def health(users: QuerySet[EndUser]) -> Health:
     unread = behind.aggregate(count=Sum(F("message_seq") - F("extracted_seq")))["count"] or 0
     first = Message.objects.filter(end_user__in=behind, seq=F("end_user__extracted_seq") + 1)
     oldest: datetime | None = first.order_by().aggregate(at=Min("received_at"))["at"]
-    work: list[OpenWork] = []
+    work: list[dict[str, Any]] = []
     refused = 0
     for page, model in (("pipeline", Batch), ("consolidations", Consolidation)):
         undone = model.objects.filter(end_user__in=users, state__in=Work.OPEN).order_by()
@@ -147,7 +119,8 @@ def health(users: QuerySet[EndUser]) -> Health:
             errors = [row["error"] for row in rows if row["error"] and state in STUCK]
             tries = [row["next"] for row in rows if row["next"]]
             count = sum(row["n"] for row in rows)
-            work.append(OpenWork(page, state, count, errors[:CAUSES], min(tries, default=None)))
+            one = {"page": page, "state": state, "count": count, "errors": errors[:CAUSES]}
+            work.append(one | {"next_at": min(tries, default=None)})
     return Health(oldest, unread, _refusal(refused), work, demo=_demo_unread(users))
 
 
@@ -230,3 +203,24 @@ def fallback_by_day(users: QuerySet[EndUser], today: date) -> list[float]:
 def _days(today: date) -> list[date]:
     """The last DAYS days, the oldest first."""
     return [today - timedelta(days=n) for n in reversed(range(DAYS))]
+
+
+def first_steps(apps: QuerySet[App], users: QuerySet[EndUser]) -> list[tuple[str, bool]]:
+    """The first steps by name, and whether each is done by somebody of these apps other than the
+    demo; empty when all are. Five statements, each of which ends at the first row."""
+    apps = apps.exclude(name=demo.APP)
+    real_users = users.exclude(app__name=demo.APP).order_by()
+    written = real_users.filter(message_seq__gt=0).exists()
+    person = Contact.objects.filter(end_user__in=real_users.values("pk")).exists()
+    corrected = Change.objects.filter(
+        end_user__in=users.order_by().values("pk"), actor__startswith=OPERATOR
+    )
+    steps = [
+        ("key", ApiKey.objects.filter(app__in=apps, revoked_at=None).exists()),
+        ("messages", written or Upstream.objects.filter(app__in=apps).exists()),
+        # Whoever has people without a model has chosen to do without.
+        ("model", settings.MIO_LLM == "openai" or person),
+        ("person", person),
+        ("correction", corrected.exists()),
+    ]
+    return [] if all(done for _name, done in steps) else steps

@@ -25,15 +25,12 @@ from understanding.statements.small_talk import greets
 MOST = 10  # of each
 # Search reads so many, among which those that were injected stand first.
 READ = 40
-# What is to be corrected where the reason is wrong.
-ABOUT, STATUS, WORDING, NAMES, ARCHIVE, WHO = (
-    "about", "status", "wording", "names", "archive", "who",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A memory or a person; ``fix`` is what to correct where ``reason`` is wrong. ``likely`` is how
+    """A memory or a person; ``fix`` is what to correct where ``reason``
+    is wrong: "about", "status", "wording", "names", "archive" or "who". ``likely`` is how
     relevant a memory is, in 0..1, None where it was not judged."""
 
     row: Any
@@ -43,13 +40,7 @@ class LeftOut:
     instead: UUID | None = None  # the person who was taken to be meant
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    memories: tuple[LeftOut, ...]
-    people: tuple[LeftOut, ...]
-
-
-def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> Near:
+def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> dict[str, list[LeftOut]]:
     """The nearest of each that ``build.trace`` left out when it was ``asked`` so. Embeds the message
     once more; at most ten statements, whatever there is."""
     hits = recall.search(
@@ -72,7 +63,8 @@ def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> Near:
     memories = [
         why.memory(rows[pk], judged.get(pk)) for pk in ids if pk in rows and pk not in why.kept
     ]
-    return Near(tuple(memories[:MOST]), tuple(_people(end_user, trace, asked["message"], rows)))
+    people = _people(end_user, trace, asked["message"], rows)
+    return {"memories": memories[:MOST], "people": people}
 
 
 class _Why:
@@ -105,25 +97,25 @@ class _Why:
         people = {link.contact_id: link.contact.name for link in memory.links.all()}
         names = pgettext("list", ", ").join(self.meant.values())
         if memory.status == Memory.Status.ARCHIVED:
-            yield _("It is archived."), STATUS
+            yield _("It is archived."), "status"
         if memory.pk in self.found:
-            yield self._no_room(), WORDING
+            yield self._no_room(), "wording"
         if memory.status == Memory.Status.OUTDATED:
-            yield _("It is no longer true, and the message does not ask what used to be."), STATUS
+            yield _("It is no longer true, and the message does not ask what used to be."), "status"
         if memory.kind == Memory.Kind.PROFILE and not self.cards.isdisjoint(people):
-            yield _("The card of the person says it."), WORDING
+            yield _("The card of the person says it."), "wording"
         if memory.pk in self.denied:
-            yield _("Somebody said that it is not about %(name)s.") % {"name": names}, ABOUT
+            yield _("Somebody said that it is not about %(name)s.") % {"name": names}, "about"
         if self.narrowed and self.meant.keys().isdisjoint(people):
-            yield _of_others(people.values(), names), ABOUT
+            yield _of_others(people.values(), names), "about"
         if not self.searched:
-            yield _("Nothing was searched for: a greeting, or the search is off."), WORDING
+            yield _("Nothing was searched for: a greeting, or the search is off."), "wording"
         if self.late:
-            yield _("The search would have come too late."), WORDING
+            yield _("The search would have come too late."), "wording"
         if likely is not None and likely < relevance.FLOOR:
             shares = {"likely": f"{likely:.0%}", "floor": f"{relevance.FLOOR:.0%}"}
-            yield _("Below relevance: %(likely)s, of %(floor)s needed.") % shares, WORDING
-        yield _("Others fit the message better."), WORDING
+            yield _("Below relevance: %(likely)s, of %(floor)s needed.") % shares, "wording"
+        yield _("Others fit the message better."), "wording"
 
     def _no_room(self) -> str:
         most = self.asked["limit"]
@@ -164,19 +156,19 @@ def _people(
     for pk in (pk for pk in ids if pk in rows):
         text, archived = named.get(pk, ("", rows[pk].archived_at is not None))
         if archived:
-            left_out.append(LeftOut(rows[pk], _("They are archived."), ARCHIVE))
+            left_out.append(LeftOut(rows[pk], _("They are archived."), "archive"))
         elif text and meant:
             reason = _("“%(text)s” may mean them; %(name)s was taken to be meant.")
             names = {"text": text, "name": meant.name}
-            left_out.append(LeftOut(rows[pk], reason % names, WHO, instead=meant.id))
+            left_out.append(LeftOut(rows[pk], reason % names, "who", instead=meant.id))
         elif text:
             reason = _("“%(text)s” may mean them, and that was not sure enough.")
-            left_out.append(LeftOut(rows[pk], reason % {"text": text}, NAMES))
+            left_out.append(LeftOut(rows[pk], reason % {"text": text}, "names"))
         else:
             reason = ngettext(
                 "The message does not name them; %(n)d memory near to it is about them.",
                 "The message does not name them; %(n)d memories near to it are about them.",
                 about[pk],
             )
-            left_out.append(LeftOut(rows[pk], reason % {"n": about[pk]}, NAMES))
+            left_out.append(LeftOut(rows[pk], reason % {"n": about[pk]}, "names"))
     return left_out

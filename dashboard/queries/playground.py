@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models.functions import Left
 from django.utils.translation import gettext
-from django.utils.translation import gettext_noop as _
 
 from accounts.models import EndUser
 from contacts import lookup
@@ -27,26 +27,6 @@ LAST_LINES = 2
 WIDTH = 200  # characters of a line
 EXAMPLES = 3
 
-HOW = {
-    "name": _("by name"),
-    "alias": _("by an alias"),
-    "kinship": _("by relationship to the user"),
-    "fuzzy": _("by a similar spelling"),
-    "pronoun": _("by a pronoun"),
-    "semantic": _("by a description"),
-    "memories": _("by memories about them"),
-    "reference": _("by what the user may call them"),
-    "model": _("by a model"),
-    "conversation": _("from the conversation so far"),
-}
-STEPS = {
-    "who": _("Finding who is meant"),
-    "model": _("Asking a model who is meant"),
-    "linked": _("Memories about them"),
-    "embedding": _("Embedding the message"),
-    "search": _("Searching"),
-    "prompt": _("Writing the prompt"),
-}
 # A question about somebody, and with a pronoun, in the end user's language.
 ABOUT = {"zh": "{name}最近怎么样了", "en": "How is {name} doing?"}
 PRONOUNS = {
@@ -131,16 +111,6 @@ class Meant:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A step of the way in words; ``share`` is in 0..100 of the longest."""
-
-    name: str
-    ms: float
-    statements: int
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
 class Remembered:
     """A memory that was found, with its people and why it is here. ``doubted``: its links to
     the people of the message, each of which may be wrong."""
@@ -159,7 +129,7 @@ class Answer:
     spans: tuple[tuple[int, int], ...]
     meant: tuple[Meant, ...]
     memories: tuple[Remembered, ...]
-    bars: tuple[Bar, ...]
+    bars: list[dict[str, Any]]
     tokens: int
     statements: int
 
@@ -186,7 +156,7 @@ def _meant(mention: Mention, others: Iterable[Mention]) -> Meant:
     text = normalise(mention.text)
     return Meant(
         mention,
-        gettext(HOW[mention.how]),
+        words.in_words(words.HOW, mention.how),
         next((alias for alias in mention.person.aliases if normalise(alias) == text), ""),
         tuple(
             other
@@ -218,12 +188,14 @@ def _reasons(
     return reasons
 
 
-def _bars(trace: Trace) -> tuple[Bar, ...]:
+def _bars(trace: Trace) -> list[dict[str, Any]]:
+    """The steps of the way in words; ``share`` is in 0..100 of the longest."""
     most = max((step.ms for step in trace.steps), default=0.0) or 1.0
-    return tuple(
-        Bar(gettext(STEPS[step.name]), step.ms, step.statements, round(100 * step.ms / most, 1))
+    return [
+        {"name": words.in_words(words.STEPS, step.name), "ms": step.ms,
+         "statements": step.statements, "share": round(100 * step.ms / most, 1)}
         for step in trace.steps
-    )
+    ]  # fmt: skip
 
 
 def refusal(error: ProviderError) -> str:

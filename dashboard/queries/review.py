@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import F, QuerySet
+from django.db.models import F, Model, QuerySet
+from django.utils import timezone
 
 from accounts import cells
 from accounts.cells import connection
@@ -17,14 +19,14 @@ from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact, Suggestion
 from dashboard import words
 from memories.corrections import edit_edges, merge_contacts, review_links
-from memories.models import Edge, Link, Memory, Message
+from memories.models import Claim, Edge, Link, Memory, Message
 from understanding.attributes import is_single, label
 from understanding.text import estimate_tokens, normalise
 
 MOST = 100  # a queue is counted up to here: more is more than anyone does in a sitting
 SHOWN_MEMORIES = 6
-COUNTED = 1000  # of a person's memories
 DIFFERS = -0.001  # the weight of an attribute that differs: last of what speaks against
+CLAIMED_FOR = timedelta(minutes=15)
 AROUND = 2  # messages before and after the one that a doubtful link rests on
 
 
@@ -94,6 +96,11 @@ class Contradiction:
     key: str = ""
     label: str = ""
     edge: Edge | None = None
+
+    @property
+    def subject(self) -> Model:
+        """The row that an operator claims: two doubts of one person are one operator's."""
+        return self.edge or self.people[0]
 
 
 def in_doubt(users: QuerySet[EndUser], most: int, language: str) -> list[Contradiction]:
@@ -186,12 +193,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two people, with the latest memories; ``more``: there are more than counted."""
+    """One of two people, with the latest memories and how many are current."""
 
     contact: Contact
     memories: Sequence[Any]
     memory_count: int
-    more: bool
 
 
 def side(contact: Contact) -> Side:
@@ -199,9 +205,8 @@ def side(contact: Contact) -> Side:
     about = Memory.objects.of(contact.end_user_id).active().about(contact.pk)
     facts = about.facts().annotate(link=F("links__id")).order_by("-link")
     latest = list(facts.defer("tokens")[:SHOWN_MEMORIES])
-    # In their order as well: the database then reads as many as are counted, not all.
-    counted = facts.values("pk")[: COUNTED + 1].count()
-    return Side(contact, latest, min(counted, COUNTED), counted > COUNTED)
+    count = Contact.objects.filter(pk=contact.pk).memory_counts().get(contact.pk, 0)
+    return Side(contact, latest, count)
 
 
 def beside(left: Contact, right: Contact, language: str) -> list[Row]:
@@ -241,25 +246,18 @@ def evidence(suggestion: Suggestion, rows: Sequence[Row]) -> list[tuple[str, flo
     return sorted(shown, key=lambda one: -abs(one[1]))
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The card that a merge would give, and its length in tokens."""
-
-    card: str
-    tokens: int
-
-
 def preview(
     loser: Contact, survivor: Contact, actor: str, choice: Choice = AS_IT_IS
-) -> Preview | Reason | str:
-    """What the card of the survivor would be if ``actor`` merged them, or why they can't be."""
+) -> dict[str, Any] | Reason | str:
+    """The card of the survivor if ``actor`` merged them, with its length in tokens, or why they
+    can't be."""
     try:
         card = merge_contacts.rehearsed_card(
             loser.end_user, loser.pk, survivor.pk, actor=actor, choice=choice
         )
     except InvalidMerge as error:
         return error.reason
-    return Preview(card, estimate_tokens(card))
+    return {"card": card, "tokens": estimate_tokens(card)}
 
 
 def messages_around(link: Link) -> list[tuple[Message, bool]]:
@@ -275,3 +273,30 @@ def messages_around(link: Link) -> list[tuple[Message, bool]]:
         seq__gte=min(seqs) - AROUND, seq__lte=min(max(seqs), min(seqs) + 10) + AROUND
     )
     return [(row, row.pk in ids) for row in rows.order_by("seq")]
+
+
+def claims_of(rows: Sequence[Any]) -> dict[Any, Claim]:
+    """Who is on each of these rows of a queue, by their ``pk``. One statement."""
+    names = {row.pk: Claim.name_of(getattr(row, "subject", row)) for row in rows}
+    claims = Claim.objects.filter(
+        end_user__in={row.end_user.pk for row in rows},
+        what__in=names.values(),
+        at__gt=timezone.now() - CLAIMED_FOR,
+    )
+    by_name = {claim.what: claim for claim in claims}
+    return {pk: by_name[name] for pk, name in names.items() if name in by_name}
+
+
+def take_claim(end_user: EndUser, what: str, operator: str) -> Claim:
+    """Notes that the operator is on a row from now on; returns whose it is, which is somebody else's
+    where they were there before."""
+    now = timezone.now()
+    Claim.objects.of(end_user).filter(at__lte=now - CLAIMED_FOR).delete()
+    claim, _made = Claim.objects.of(end_user).get_or_create(
+        what=what, defaults={"end_user": end_user, "operator": operator, "at": now}
+    )
+    return claim
+
+
+def leave_claim(end_user: EndUser, what: str, operator: str) -> None:
+    Claim.objects.of(end_user).filter(what=what, operator=operator).delete()

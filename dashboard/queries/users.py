@@ -1,22 +1,20 @@
 """End users: who there are, and what is kept of one."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from accounts import cells
-from accounts.cells import connection
 from accounts.models import App, Change, EndUser
 from contacts.models import Contact
+from dashboard.queries.contacts import tell_apart
 from dashboard.words import language_of
 from memories import own_card
 from memories.models import Corpus, Edge, Erasure, Link, Memory, Message
 from understanding.attributes import label
 
 UNDECIDED = 20  # erasures
-SAMPLE = 500  # rows of a table from which its size is estimated
 
 
 #: What end users may be sorted by, each with columns that are unique together.
@@ -40,23 +38,12 @@ def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """How many rows of a kind an end user has, and the bytes they take (an estimate)."""
-
-    what: str
-    rows: int
-    size: int
-
-
-def stored(end_user: EndUser) -> list[Stored]:
-    """What is stored of an end user, table by table."""
-    tables = []
-    for model in (Contact, Memory, Message, Link, Edge, Change):
-        count = model.objects.of(end_user).order_by().count()
-        size = round(count * _row_size(model, end_user)) if count else 0
-        tables.append(Stored(str(model._meta.verbose_name_plural), count, size))
-    return tables
+def stored(end_user: EndUser) -> list[tuple[str, int]]:
+    """How many rows of each kind are stored of an end user."""
+    return [
+        (str(model._meta.verbose_name_plural), model.objects.of(end_user).order_by().count())
+        for model in (Contact, Memory, Message, Link, Edge, Change)
+    ]
 
 
 def own_keys(end_user: EndUser) -> list[tuple[str, str, list[dict[str, Any]]]]:
@@ -74,6 +61,7 @@ def undecided(end_user: EndUser) -> list[tuple[Erasure, list[Message], list[Cont
     contact_ids = [pk for erasure in erasures for pk in erasure.unsure_contact_ids]
     messages = Message.objects.of(end_user).in_bulk(message_ids)
     contacts = Contact.objects.of(end_user).light().in_bulk(contact_ids)
+    tell_apart(contacts.values())
     return [
         (
             erasure,
@@ -84,20 +72,15 @@ def undecided(end_user: EndUser) -> list[tuple[Erasure, list[Message], list[Cont
     ]
 
 
-def _row_size(model: Any, end_user: EndUser) -> float:
-    """The average bytes of some of a user's rows."""
-    table = connection.ops.quote_name(model._meta.db_table)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT avg(pg_column_size(sampled.*)) FROM "  # noqa: S608 the name of our own table
-            f"(SELECT * FROM {table} WHERE end_user_id = %s LIMIT %s) sampled",
-            [end_user.pk, SAMPLE],
-        )
-        return float(cursor.fetchone()[0] or 0)
-
-
-def with_keys(apps: QuerySet[App]) -> QuerySet[App]:
-    """Apps with their keys, where their chats go, and how many end users they have."""
+def with_keys(apps: QuerySet[App]) -> list[App]:
+    """Apps with their keys, how many of these are ``in_use`` and when one was ``last_used``, where
+    their chats go, and how many end users they have."""
     users = Count("placements" if cells.several() else "end_users")
     # The role that reads end users may not read upstreams: these have a statement of their own.
-    return apps.annotate(users=users).prefetch_related("keys", "upstream")
+    rows: list[Any] = list(apps.annotate(users=users).prefetch_related("keys", "upstream"))
+    for app in rows:
+        app.in_use = sum(key.revoked_at is None for key in app.keys.all())
+        app.last_used = max(
+            (key.last_used_at for key in app.keys.all() if key.last_used_at), default=None
+        )
+    return rows

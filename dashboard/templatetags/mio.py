@@ -73,6 +73,17 @@ def glance(text: str, width: int = WIDTH) -> SafeString:
 
 
 @register.filter
+def called(person: Contact, width: int = 60) -> SafeString:
+    """The name, and beside it what tells the person apart from namesakes (``tell_apart``)."""
+    distinction = getattr(person, "distinction", "")
+    if not distinction:
+        return glance(person.name, width)
+    return format_html(
+        '{} <span class="dim small">{}</span>', glance(person.name, width), glance(distinction, 60)
+    )
+
+
+@register.filter
 def letter(name: str) -> str:
     """What stands on a person's disc."""
     return initial(name or "") or "?"
@@ -199,7 +210,7 @@ def bond(relation: Relation, here: Contact, token: str = "") -> SafeString:
             return glance(person.name, 60)
         place = ("me-person", token) if token else ("dashboard:contact", here.end_user_id)
         at = reverse(place[0], args=[place[1], person.pk])
-        return format_html('<a href="{}">{}</a>', at, glance(person.name, 60))
+        return format_html('<a href="{}">{}</a>', at, called(person))
 
     return format_html(
         _("{subject} is {kind} of {of}"),
@@ -243,19 +254,6 @@ def icon(name: str) -> SafeString:
     )
 
 
-@register.simple_tag(takes_context=True)
-def query(context: template.Context, **changes: Any) -> str:
-    """The address's query with these values changed (None takes one out), without a cursor."""
-    values = context["request"].GET.copy()
-    values.pop("after", None)
-    for name, value in changes.items():
-        if value in (None, ""):
-            values.pop(name, None)
-        else:
-            values[name] = value
-    return "?" + values.urlencode() if values else "?"
-
-
 @register.inclusion_tag("_undo.html", takes_context=True)
 def undo_of(context: template.Context, tags: str) -> dict[str, Any]:
     """The Undo of a message that ``feedback.done`` left."""
@@ -275,9 +273,9 @@ def item(mapping: Any, key: Any) -> Any:
 
 
 @register.filter
-def row_name(row: Model) -> str:
-    """How a claim calls a row of the queue."""
-    return Claim.name_of(row)
+def row_name(row: Any) -> str:
+    """How a claim calls a row of a queue."""
+    return Claim.name_of(getattr(row, "subject", row))
 
 
 @register.simple_tag

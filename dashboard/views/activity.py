@@ -1,4 +1,5 @@
-"""Activity: who did what, over all end users that an operator may see."""
+"""Activity: who did what, over all end users that an operator may see; and receipts of erasures,
+which prove what was erased without a word of it."""
 
 import csv
 from datetime import UTC, timedelta
@@ -7,7 +8,7 @@ from uuid import UUID
 
 from django import forms
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render, resolve_url
 from django.urls import path
 from django.utils import timezone
@@ -16,10 +17,14 @@ from django.utils.translation import gettext_lazy
 
 from accounts import cells, paging
 from accounts.models import Change, EndUser
-from dashboard import access, cell_picker, pager, words
+from dashboard import access, pager, words
 from dashboard.queries import activity as queries
 from dashboard.queries import changes
+from memories.erasure.receipts import of_user
+from memories.models import Erasure, Receipt
 
+LATEST_ERASED = ("-erased_at", "id")
+MOST_TYPED = 200  # characters of what is looked for
 DAYS = 90  # shown where no day is chosen, so that a long history costs nothing
 MOST_ROWS = 10_000  # of a file
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins so
@@ -75,7 +80,7 @@ def _rows(request: HttpRequest, form: Filter) -> QuerySet[Change]:
 def activity(request: HttpRequest) -> HttpResponse:
     """The latest changes that the filter lets through."""
     form = _filter(request)
-    context: dict[str, Any] = {"form": form, "away": cell_picker.away(), "days": DAYS}
+    context: dict[str, Any] = {"form": form, "away": access.cells_away(), "days": DAYS}
     if not form.is_valid():
         return render(request, "activity/list.html", context, status=422)
     with cells.everywhere():
@@ -125,8 +130,48 @@ def change(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpRespons
     return render(request, "activity/change.html", context)
 
 
+def _visible(request: HttpRequest) -> QuerySet[Receipt]:
+    """The receipts of the apps that this person may see."""
+    rows = Receipt.objects.select_related("end_user", "app")
+    if not hasattr(request.user, "operator"):
+        return rows
+    return rows.filter(app__in=list(access.apps_of(request).values_list("pk", flat=True)))
+
+
+@access.page
+def receipts(request: HttpRequest) -> HttpResponse:
+    """The latest receipts, or those with this id or of whoever had this id in their app."""
+    rows, wanted = _visible(request), request.GET.get("q", "").strip()[:MOST_TYPED]
+    if ids := access.valid_ids([wanted]):
+        rows = rows.filter(pk__in=ids)
+    elif wanted:
+        rows = of_user(rows, wanted, access.apps_of(request).values_list("pk", flat=True))
+    with cells.everywhere():
+        page = pager.page_of(request, rows, LATEST_ERASED)
+    context = {"page": page, "q": wanted, "away": access.cells_away()}
+    return render(request, "receipts/list.html", context)
+
+
+@access.page
+def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
+    """One receipt, to print or to give to whoever asked."""
+    with cells.everywhere():
+        rows = paging.first_of_cells(_visible(request).filter(pk=receipt), LATEST_ERASED, 1)
+    if not rows:
+        raise Http404
+    row = rows[0]
+    left = 0
+    if row.end_user_id:
+        with cells.entered(row._state.db or cells.SHARED):
+            for report in Erasure.objects.of(row.end_user_id).filter(pk=row.pk):
+                left = len(report.unsure_message_ids) + len(report.unsure_contact_ids)
+    return render(request, "receipts/one.html", {"receipt": row, "left": left})
+
+
 urls = [
     path("activity/", activity, name="activity"),
     path("activity/csv/", as_csv, name="activity-csv"),
+    path("receipts/", receipts, name="receipts"),
+    path("receipts/<uuid:receipt>/", receipt, name="receipt"),
     path("u/<int:user>/changes/<uuid:change>/", change, name="change"),
 ]

@@ -1,6 +1,10 @@
 """The gateway of an app: its model server, its keys, whose headers are believed, and the settings
 of chat clients."""
 
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -11,13 +15,33 @@ from accounts.api import check_external_id
 from accounts.errors import ApiError
 from accounts.models import ApiKey, App
 from dashboard import access, feedback
-from dashboard.chat_clients import CLIENTS, KEY
 from dashboard.views.users import MAX_LABEL
 from gateway import probe, upstreams
 from gateway.models import Upstream
 from understanding.text import clean
 
 SHOWN_MODELS = 30
+KEY = "mio_…"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatClient:
+    """``key`` is which kind of key it takes: "signed" or "trusted" say who the user is in headers,
+    "app" in the body, "bound" in no way. ``settings`` has places for {base} and {key}."""
+
+    name: str
+    key: str
+    settings: str
+
+    def filled(self, base: str, secret: str) -> str:
+        """The settings for a site at ``base``, without a slash at its end."""
+        return self.settings.replace("{base}", base).replace("{key}", secret)
+
+
+_TABLES = tomllib.loads(
+    Path(__file__).parent.with_name("chat_clients.toml").read_text(encoding="utf-8")
+)
+CLIENTS = tuple(ChatClient(**client) for client in _TABLES["client"])
 
 
 def _app(request: HttpRequest, pk: int) -> App:

@@ -7,7 +7,8 @@ from datetime import datetime, time
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.forms.models import model_to_dict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.dateparse import parse_date
@@ -33,6 +34,7 @@ from memories.corrections import merge_contacts
 from understanding.attributes import ATTRIBUTES
 
 MAX_VALUE = 500
+MAX_NOTE = 4000
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 
@@ -71,7 +73,12 @@ def create(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.page
 def show_edit(request: HttpRequest, person: Contact) -> HttpResponse:
-    return _form_page(request, person.end_user, PersonForm.of(person), person)
+    return _form_page(
+        request,
+        person.end_user,
+        PersonForm(initial=model_to_dict(person, PersonForm.shown)),
+        person,
+    )
 
 
 @access.action
@@ -178,8 +185,7 @@ def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
         return _typed_again(request, person, "#add", "key", "new", problem=1)
     current = [str(entry["value"]) for entry in person.attributes.get(key, ())]
     if old and old not in map(_value, current):
-        _changed_meanwhile(request, old, new)
-        return to_tab(request, person)
+        raise Http404  # the form's token tells of a value that was changed since
     since = request.POST.get("since", "")
     dated = since != request.POST.get("was", "")
     stated: list[str | Dated] = [Dated(new, _since(person, since)) if dated else new] if new else []
@@ -191,14 +197,6 @@ def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
         message = _("Saved.") if new else _("Removed.")
         _edit(request, person, {"attributes": {key: after}}, message)
     return to_tab(request, person)
-
-
-def _changed_meanwhile(request: HttpRequest, old: str, new: str) -> None:
-    """Says that the page was too old for what it sent, and what of it was not saved."""
-    message = _("“%(old)s” was changed or removed meanwhile.")
-    if new:
-        message = _("“%(old)s” was changed or removed meanwhile. “%(new)s” was not saved.")
-    feedback.refused(request, message, old=old, new=new)
 
 
 def _key(text: str) -> str:
@@ -249,6 +247,20 @@ def resolve(request: HttpRequest, person: Contact) -> HttpResponse:
 
 
 @access.action
+def note(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Keeps the operators' note on a person."""
+    text = request.POST.get("note", "").replace("\r\n", "\n").strip()
+    if len(text) > MAX_NOTE:
+        feedback.refused(request, _("A note has at most %(n)d characters."), n=MAX_NOTE)
+    elif text != person.note:
+        _person, change = edit_contact(
+            person.end_user, person.pk, {"note": text}, actor=access.actor(request)
+        )
+        feedback.done(request, _("Note saved."), change)
+    return feedback.back(request, "dashboard:contact", person.end_user_id, person.pk)
+
+
+@access.action
 def relate(request: HttpRequest, person: Contact) -> HttpResponse:
     """Says what another person is to this one (``way`` of), or this one to the other (to)."""
     other = access.chosen_contact(person.end_user, request.POST.get("person", ""))
@@ -280,6 +292,7 @@ urls = [
     path(f"{_PERSON}/aliases/", aliases, name="contact_aliases"),
     path(f"{_PERSON}/references/", remove_reference, name="contact_reference"),
     path(f"{_PERSON}/attributes/", attribute, name="contact_attribute"),
+    path(f"{_PERSON}/note/", note, name="contact_note"),
     path(f"{_PERSON}/resolve/", resolve, name="contact_resolve"),
     path(f"{_PERSON}/relations/", relate, name="contact_relate"),
     path(f"{_PERSON}/relations/<int:relation>/remove/", unrelate, name="contact_unrelate"),

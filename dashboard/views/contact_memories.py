@@ -19,9 +19,8 @@ from dashboard import access, feedback, pager, state_tokens
 from dashboard.forms import SplitForm, VerbForm
 from dashboard.queries import contact as queries
 from dashboard.state_tokens import SAW
-from dashboard.views import receipts
+from dashboard.views.contact import picker
 from dashboard.views.contact_actions import to_tab
-from dashboard.views.picking import picker
 from memories import queue
 from memories.corrections import edit_memories, merge_contacts
 from memories.erasure import erase, preview
@@ -249,7 +248,7 @@ def show_forget(request: HttpRequest, person: Contact) -> HttpResponse:
 @access.admin_action
 def forget_person(request: HttpRequest, person: Contact) -> HttpResponse:
     """Erases a person with everything about them."""
-    gone = erase.forget_contact(person.end_user, person.pk, receipts.by(request))
+    gone = erase.forget_contact(person.end_user, person.pk, access.erased_by(request))
     feedback.erased(request, gone)
     then = "undecided" if gone.unsure else "contacts"
     return redirect(f"dashboard:{then}", person.end_user_id)
@@ -271,7 +270,7 @@ def forget_memories(
     if "sure" not in request.POST:
         plan = preview.of_memories(person.end_user, ids)
         return _forget_page(request, person, plan, chosen=memories)
-    gone = erase.forget_these(person.end_user, ids, (), (), (), by=receipts.by(request))
+    gone = erase.forget_these(person.end_user, ids, (), (), (), by=access.erased_by(request))
     feedback.erased(request, gone)
     return to_tab(request, person, "memories")
 

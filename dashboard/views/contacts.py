@@ -8,10 +8,10 @@ from django.utils.translation import gettext as _
 from accounts.models import EndUser
 from contacts.merge import all_different
 from contacts.models import Contact
-from dashboard import access, feedback, fragments, pager, words
+from dashboard import access, feedback, pager, words
 from dashboard.queries import contacts as queries
 from dashboard.queries.people_map import people_map
-from dashboard.views import contact, contact_actions, contact_memories, picking
+from dashboard.views import contact, contact_actions, contact_memories
 from understanding.names import GROUPS
 
 MOST_APART = 12  # people told apart at once: every pair of them is remembered
@@ -20,24 +20,24 @@ MOST_APART = 12  # people told apart at once: every pair of them is remembered
 @access.page
 def contacts(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The people of an end user, searched, filtered and sorted."""
-    q, group, only = (picking.typed(request, name) for name in ("q", "group", "only"))
+    q, group, only = (contact.typed(request, name) for name in ("q", "group", "only"))
     sort = request.GET.get("sort", "")
     sort = sort if sort in queries.SORTS else "recent"
     rows = queries.people(end_user, q, group, only)
     page = pager.page_of(request, rows, queries.SORTS[sort])
     whole = page.first and not page.next
+    queries.tell_apart(page.rows)
+    queries.describe(end_user, page.rows)
     context = {
         "end_user": end_user,
         "page": page,
-        "rows": queries.rows_of(end_user, page.rows),
-        "apart": queries.told_apart([end_user.pk], [one.name for one in page.rows]),
         "asked": {"q": q, "group": group, "only": only, "sort": sort},
         "narrowed": bool(q or group or only),
         "groups": _groups(),
         "total": len(page.rows) if whole else queries.capped(rows),
         "most": queries.MOST,
     }
-    template = "_list.html" if fragments.target(request) == "people" else "list.html"
+    template = "_list.html" if access.target(request) == "people" else "list.html"
     return render(request, f"contacts/{template}", context)
 
 
@@ -52,13 +52,8 @@ def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Who knows whom, drawn and as a list."""
     chosen = next(iter(access.valid_numbers([request.GET.get("group", "")])), None)
     drawn = people_map(end_user, chosen)
-    names = [one.contact.name for _title, people in drawn.groups for one in people]
-    context = {
-        "end_user": end_user,
-        "map": drawn,
-        "chosen": chosen,
-        "apart": queries.told_apart([end_user.pk], names),
-    }
+    queries.tell_apart(one.contact for _title, people in drawn.groups for one in people)
+    context = {"end_user": end_user, "map": drawn, "chosen": chosen}
     return render(request, "contacts/map.html", context)
 
 
@@ -96,7 +91,7 @@ def merge_with(request: HttpRequest, person: Contact) -> HttpResponse:
     context = {
         "end_user": person.end_user,
         "contact": person,
-        **picking.picker(request, person.end_user, same=person),
+        **contact.picker(request, person.end_user, same=person),
     }
     return render(request, "contacts/merge.html", context)
 
@@ -107,7 +102,6 @@ urls = [
     path("u/<int:user>/people/merge/", merge_chosen, name="contacts_merge"),
     path("u/<int:user>/people/apart/", tell_apart, name="contacts_apart"),
     path("u/<int:user>/people/<uuid:contact>/merge/", merge_with, name="contact_merge"),
-    *picking.urls,
     *contact.urls,
     *contact_actions.urls,
     *contact_memories.urls,

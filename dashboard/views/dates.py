@@ -9,14 +9,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from accounts.models import EndUser
+from contacts.models import Contact
 from dashboard import access, feedback, words
 from dashboard.queries import dates as queries
+from dashboard.queries.contacts import tell_apart
 from memories.api.calendar_feed import address
 from memories.corrections import edit_dates
 from understanding.attributes import YEARLY, label
 from understanding.dates.important_dates import read
 
 MAX_KIND, MAX_VALUE = 40, 60
+MOST_PEOPLE = 500  # to choose from in the form
 
 
 @access.page
@@ -24,10 +27,13 @@ def show(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
     """All dates, the next first; with the form to state one, and the feed."""
+    dates = queries.rows_of(edit_dates.dates_of(end_user), end_user.today)
+    tell_apart(one["contact"] for one in dates if one["contact"])
+    people = Contact.objects.of(end_user).listed().order_by("sort_key", "id")
     context = {
         "end_user": end_user,
-        "dates": queries.rows_of(edit_dates.dates_of(end_user), end_user.today),
-        "people": queries.people(end_user),
+        "dates": dates,
+        "people": people.only("name", "relationship")[:MOST_PEOPLE],
         "kinds": [label(kind, words.language_of()) for kind in YEARLY],
         **more,
     }

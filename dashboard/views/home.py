@@ -1,9 +1,8 @@
 """Home: what needs a person now, and how the pipeline is doing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -13,17 +12,18 @@ from django.urls import path, reverse
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
+from accounts import cells
 from accounts.models import EndUser
-from contacts.models import Suggestion
-from dashboard import access, cell_picker, charts, feedback
-from dashboard.permissions import ADMINISTER
+from dashboard import access, feedback
+from dashboard.models import ADMINISTER
+from dashboard.queries import everywhere, review
 from dashboard.queries import home as queries
-from dashboard.queries import review
-from dashboard.queries.contacts import told_apart
-from dashboard.queries.first_steps import first_steps
+from dashboard.queries.contacts import tell_apart
+from dashboard.views.contact import typed
 from memories.providers.factory import embedder, language_provider
 
 FIRST = 5  # of each kind
+WIDTH, HEIGHT, GAP, LEAST = 280.0, 56.0, 2.0, 1.5  # of a chart, its bars and what is above zero
 
 
 @access.page
@@ -39,6 +39,9 @@ def home(request: HttpRequest) -> HttpResponse:
         "forgetting": forgetting,
     }
     counts = review.capped(queues)
+    first = {name: list(rows[:FIRST]) for name, rows in queues.items()}
+    pairs = [person for one in first["merges"] for person in (one.first, one.second)]
+    tell_apart([*pairs, *(link.contact for link in first["links"]), *first["conflicts"]])
     tiles = _tiles(counts)
     context = {
         "tiles": [tile for tile in tiles if tile["count"]],
@@ -46,9 +49,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "counts": counts,
         "total": sum(counts.values()),
         "elsewhere": review.elsewhere(queues),
-        "away": cell_picker.away(),
-        **(first := {name: rows[:FIRST] for name, rows in queues.items()}),
-        "apart": _apart(first["merges"]),
+        "away": access.cells_away(),
+        **first,
         "health": queries.health(users),
         "asked_who": queries.asked_who(users, today),
         "resolve_model": settings.MIO_RESOLVE_MODEL,
@@ -56,8 +58,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "embedder": embedder(),
         "offline": settings.MIO_LLM == "offline",
         "latest": users.exclude(last_message_at=None).order_by("-last_message_at", "pk")[:FIRST],
-        **_charts(users, today),
-        "first_steps": first_steps(access.apps_of(request), users)
+        **_figures(users, today),
+        "first_steps": queries.first_steps(access.apps_of(request), users)
         if request.user.has_perm(ADMINISTER)
         else [],
     }
@@ -79,51 +81,62 @@ def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
     return [dict(zip(("name", "count", "at", "key"), kind, strict=True)) for kind in kinds]
 
 
-def _apart(pairs: Iterable[Suggestion]) -> dict[UUID, str]:
-    """What tells people of one name in these pairs apart."""
-    both = [person for pair in pairs for person in (pair.first, pair.second)]
-    return told_apart([one.end_user_id for one in both], [one.name for one in both])
-
-
 @access.question
 def cell(request: HttpRequest) -> HttpResponse:
     """Has the pages show another cell, from the one on that it was chosen on."""
-    cell_picker.choose(request, request.POST.get("cell", ""))
+    access.choose_cell(request, request.POST.get("cell", ""))
     return feedback.back(request, "dashboard:home")
 
 
-def _charts(users: QuerySet[EndUser], today: date) -> dict[str, object]:
+def bars(
+    points: Sequence[tuple[str, float]], summary: str, form: str, ends: tuple[str, str]
+) -> dict[str, Any]:
+    """A bar chart for an SVG of WIDTH × HEIGHT: a bar a point, in their order; the highest fills
+    the box, and what is above zero shows. ``form`` is how the ``top`` value is written on the axis;
+    ``ends`` are the days at the ends of the other."""
+    most = max((value for _, value in points), default=0.0)
+    step = WIDTH / max(len(points), 1)
+    drawn = []
+    for place, (title, value) in enumerate(points):
+        height = round(max(HEIGHT * value / most, LEAST) if most and value else 0.0, 2)
+        x, y = round(place * step, 2), round(HEIGHT - height, 2)
+        drawn.append({"x": x, "y": y, "width": round(step - GAP, 2), "height": height, "title": title})  # fmt: skip
+    top = form.format(most) if most else ""
+    return {"width": WIDTH, "height": HEIGHT, "bars": drawn, "summary": summary, "top": top, "ends": ends}  # fmt: skip
+
+
+def _figures(users: QuerySet[EndUser], today: date) -> dict[str, object]:
+    """The figures of the last two weeks: a chart of each that is not zero."""
     days, fallback = queries.by_day(users, today), queries.fallback_by_day(users, today)
     ends = (formats.date_format(days[0].day, "MONTH_DAY_FORMAT"), _("today"))
     names = [formats.date_format(day.day) for day in days]
-
-    def chart(shown: str, values: Sequence[float], summary: str, form: str) -> charts.Chart:
-        titles = [
-            f"{name}: {shown.format(day, value)}"
-            for name, day, value in zip(names, days, values, strict=True)
-        ]
-        return charts.bars(list(zip(titles, values, strict=True)), summary, form, ends)
-
-    tokens, failures = sum(day.tokens for day in days), sum(day.failures for day in days)
-    messages = sum(day.messages for day in days)
-    summary_of_tokens = _("%(count)s tokens in two weeks")
+    tokens, messages = sum(day.tokens for day in days), sum(day.messages for day in days)
+    used = _("%(count)s tokens in two weeks")
     if messages:
-        summary_of_tokens = _("%(count)s tokens in two weeks, %(each)s a message")
-    summary_of_tokens %= {"count": f"{tokens:,}", "each": f"{tokens / max(messages, 1):,.0f}"}
-    failed = _("%(count)s failed calls in two weeks") % {"count": f"{failures:,}"}
+        used = _("%(count)s tokens in two weeks, %(each)s a message")
+    used %= {"count": f"{tokens:,}", "each": f"{tokens / max(messages, 1):,.0f}"}
+    costs = [day.cost or 0.0 for day in days]
+    paid = _("$%(cost)s in two weeks") % {"cost": f"{sum(costs):,.2f}"}
     latest = next((share for share in reversed(fallback) if share), 0.0)
     fell_back = _("%(share)s of look-ups fell back to text search lately") % {
         "share": f"{latest:.0%}"
     }
-    known, costs = all(day.cost is not None for day in days), [day.cost or 0.0 for day in days]
-    paid = _("$%(cost)s in two weeks") % {"cost": f"{sum(costs):,.2f}"}
+    known = all(day.cost is not None for day in days)
+    charts = [
+        ("{:,.0f}", "", [float(day.tokens) for day in days], used),
+        ("${:,.2f}", "", costs if known else [], paid),
+        ("{:.0%}", "soft", fallback, fell_back),
+    ]
     return {
-        "tokens": chart("{1:,}", [day.tokens for day in days], summary_of_tokens, "{:,.0f}"),
-        "failures": chart("{1} / {0.calls}", [d.failures for d in days], failed, "{:,.0f}"),
-        "fallback": chart("{1:.0%}", fallback, fell_back, "{:.0%}"),
-        "cost": chart("${1:.2f}", costs, paid, "${:,.2f}") if known and any(costs) else None,
+        "charts": [
+            (tone, bars([(f"{name}: {form.format(value)}", value)
+                         for name, value in zip(names, values, strict=True)], summary, form, ends))
+            for form, tone, values, summary in charts if any(values)
+        ],
+        "calls": sum(day.calls for day in days),
+        "failures": sum(day.failures for day in days),
         "free": known and not any(costs),
-    }
+    }  # fmt: skip
 
 
 @access.page
@@ -133,4 +146,19 @@ def health(request: HttpRequest) -> HttpResponse:
     return render(request, "_health.html", {"health": queries.health(users)})
 
 
-urls = [path("health/", health, name="health")]
+@access.page
+def find(request: HttpRequest) -> HttpResponse:
+    """What was found of each kind, in one's own apps."""
+    q = typed(request)
+    visible = access.end_users_of(request)
+    with cells.everywhere():
+        results = everywhere.found(visible, q)
+    context = {"q": q, "found": results, "away": access.cells_away()}
+    template = "_found.html" if access.target(request) == "found" else "find.html"
+    return render(request, template, context)
+
+
+urls = [
+    path("health/", health, name="health"),
+    path("find/", find, name="find"),
+]

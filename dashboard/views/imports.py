@@ -16,7 +16,7 @@ from accounts import time_zones
 from accounts.models import EndUser
 from contacts.address_books.book_formats import FILES, VCARD
 from contacts.address_books.entry_matching import NEW, SKIP
-from dashboard import access, feedback, fragments
+from dashboard import access, feedback
 from dashboard.words import FIELDS, field, language_of
 from imports import api, background, uploads
 from imports.formats import TITLES
@@ -53,7 +53,7 @@ def imports(
         "time_zones": time_zones.names(),
         **more,
     }
-    live = fragments.target(request) == "live"
+    live = access.target(request) == "live"
     template = "imports/_rows.html" if live else "imports/list.html"
     return render(request, template, context, status=status)
 
@@ -98,7 +98,7 @@ def one_import(
         "zone": import_.zone or str(end_user.zone),
         **more,
     }
-    live = fragments.target(request) == "live"
+    live = access.target(request) == "live"
     template = "imports/_one.html" if live else "imports/one.html"
     return render(request, template, context, status=status)
 

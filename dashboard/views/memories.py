@@ -12,8 +12,8 @@ from accounts.cells import atomic
 from accounts.models import EndUser
 from dashboard import access, feedback, pager, words
 from dashboard.queries import memories as queries
-from dashboard.views import receipts
-from dashboard.views.picking import picker
+from dashboard.queries.contacts import tell_apart
+from dashboard.views.contact import picker
 from memories import queue
 from memories.corrections import edit_edges, edit_memories, review_links
 from memories.erasure import erase, preview
@@ -75,6 +75,7 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         context["page"] = page = pager.page_of(request, rows, ["-said_at", "id"])
         shown = list(page.rows)
     context["replacements"] = queries.replacements(end_user, shown)
+    tell_apart(queries.linked(shown))
     return render(request, "memories/list.html", context)
 
 
@@ -84,16 +85,16 @@ def memory(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
     is computed. 422 with ``more``: what was wrong in a form of the page."""
     end_user = memory.end_user
     parts = rescore.parts(end_user, [memory.pk]).get(memory.pk)
+    shown = queries.with_people(Memory.objects.of(end_user)).get(pk=memory.pk)
+    tell_apart(queries.linked([shown]))
     context = {
         "end_user": end_user,
-        "memory": queries.with_people(Memory.objects.of(end_user)).get(pk=memory.pk),
+        "memory": shown,
         "messages_": queries.sources(memory),
         "quoted": [memory.quote],
         "versions": versions.versions(end_user, memory.pk),
         "near": queries.neighbours(memory),
         "parts": parts,
-        "importance": queries.importance(memory, parts) if parts else "",
-        "factors": queries.factors(memory, parts) if parts else [],
         "replacement": queries.replacements(end_user, [memory]).get(memory.pk),
         "kinds": edit_edges.STATED,
         **more,
@@ -212,7 +213,7 @@ def before_forgetting(request: HttpRequest, memory: Memory) -> HttpResponse:
 @access.admin_action
 def forget_memory(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Erases a memory for good."""
-    gone = erase.forget_memory(memory.end_user, memory.pk, receipts.by(request))
+    gone = erase.forget_memory(memory.end_user, memory.pk, access.erased_by(request))
     feedback.erased(request, gone)
     return redirect("dashboard:memories", memory.end_user_id)
 

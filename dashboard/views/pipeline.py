@@ -1,20 +1,20 @@
 """The pipeline: batches, consolidations, jobs and model calls, live; retry, cancel, run now."""
 
-from collections.abc import Callable
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
 from accounts.cells import atomic
-from dashboard import access, feedback, fragments, pager
-from dashboard.queries import pipeline as queries
+from dashboard import access, feedback, pager
+from dashboard.queries.contacts import tell_apart
+from dashboard.queries.home import cost_of
 from memories import queue
 from memories.jobs import runner, schedules
-from memories.models import Batch, Consolidation, Work
+from memories.models import Batch, Consolidation, ModelCall, Work
 from memories.pipeline import run
 
 KINDS: dict[str, type[Batch] | type[Consolidation]] = {
@@ -26,28 +26,36 @@ RESUMES = {"batch": "extract", "consolidation": "consolidate"}
 
 def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
     """The whole page, or its list alone for the poll that keeps it live."""
-    live = fragments.wanted(request)
+    live = access.wants_part(request)
     template = f"pipeline/_{name}.html" if live else f"pipeline/{name}.html"
     states = Work.State.choices
     return render(request, template, {"tab": name, "states": states, **context})
 
 
-def _work_page(request: HttpRequest, name: str, of: Callable[[Any, str], QuerySet]) -> HttpResponse:
+def _work_page(request: HttpRequest, name: str, model: Any, *related: str) -> HttpResponse:
+    """Work of the end users in view, in the state that ``?state=`` names where it is one."""
+    rows = model.objects.filter(end_user__in=access.end_users_of(request))
+    rows = rows.select_related("end_user__app", *related)
     state = request.GET.get("state", "")
-    page = pager.page_of(request, of(access.end_users_of(request), state), ["-id"])
+    if state in Work.State:
+        rows = rows.filter(state=state)
+    if related:
+        rows = rows.defer("contact__memory_ids")
+    page = pager.page_of(request, rows, ["-id"])
+    tell_apart(row.contact for row in page.rows if related)
     return _page(request, name, page=page, rows=page.rows, state=state)
 
 
 @access.page
 def pipeline(request: HttpRequest) -> HttpResponse:
     """Extraction batches, the latest first."""
-    return _work_page(request, "batches", queries.batches)
+    return _work_page(request, "batches", Batch)
 
 
 @access.page
 def consolidations(request: HttpRequest) -> HttpResponse:
     """Runs of the consolidator, the latest first."""
-    return _work_page(request, "consolidations", queries.consolidations)
+    return _work_page(request, "consolidations", Consolidation, "contact")
 
 
 @access.page
@@ -58,11 +66,18 @@ def job_list(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def calls(request: HttpRequest) -> HttpResponse:
-    """Calls of models or embedders with tokens and cost, the latest first."""
-    users = access.end_users_of(request)
+    """Calls of language models, or of embedders (``?kind=embed``), all or only failed ones, with
+    tokens and US dollars (None without a price), the latest first."""
+    rows = ModelCall.objects.filter(end_user__in=access.end_users_of(request))
+    rows = rows.select_related("end_user__app")
     asked = {name: request.GET.get(name, "") for name in ("kind", "outcome")}
-    page = pager.page_of(request, queries.calls(users, **asked), ["-created_at", "-id"])
-    return _page(request, "calls", page=page, rows=queries.priced(list(page.rows)), **asked)
+    embedding = Q(purpose="embed")
+    rows = rows.filter(embedding if asked["kind"] == "embed" else ~embedding)
+    if asked["outcome"] == "failed":
+        rows = rows.exclude(outcome__in=ModelCall.FINE)
+    page = pager.page_of(request, rows, ["-created_at", "-id"])
+    priced = [(row, cost_of(row.model, row.tokens_in, row.tokens_out)) for row in page.rows]
+    return _page(request, "calls", page=page, rows=priced, **asked)
 
 
 def _work(request: HttpRequest, kind: str, pk: int) -> Work:

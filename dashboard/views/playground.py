@@ -16,11 +16,12 @@ from django.urls import path
 from django.utils import translation
 
 from accounts.models import EndUser
-from dashboard import access, fragments
+from dashboard import access
 from dashboard.forms import BY_HAND, QuestionForm
 from dashboard.queries import left_out
 from dashboard.queries import playground as queries
-from dashboard.queries.contacts import told_apart
+from dashboard.queries.contacts import distinctions, tell_apart
+from dashboard.queries.memories import linked
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.context.result import Trace
@@ -72,12 +73,15 @@ def _page(
     }
     if trace is not None:
         context["answer"] = queries.answer(end_user, trace)
-        context["near"] = left_out.near(end_user, trace, form.cleaned_data)
+        context["near"] = near = left_out.near(end_user, trace, form.cleaned_data)
+        memories = [one.memory for one in context["answer"].memories]
+        memories += [one.row for one in near["memories"]]
+        tell_apart([*linked(memories), *(one.row for one in near["people"])])
         names = [mention.person.name for mention in trace.mentions]
-        context["apart"] = told_apart([end_user.pk], names)
+        context["apart"] = distinctions([end_user.pk], names)
     elif not form.is_bound:
         context["examples"] = queries.examples(end_user, known)
-    name = "_play" if fragments.wanted(request) else "page"
+    name = "_play" if access.wants_part(request) else "page"
     return render(request, f"playground/{name}.html", context, status=status)
 
 

@@ -1,5 +1,6 @@
 """Decisions that wait for a person: who is one person, which value is right, what is about whom."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -17,13 +18,15 @@ from accounts.models import Change, EndUser
 from contacts.merge import AS_IT_IS, Choice, not_the_same, put_off
 from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
-from dashboard.queries import claims
 from dashboard.queries import review as queries
-from dashboard.queries.contacts import told_apart
+from dashboard.queries.contacts import tell_apart
 from dashboard.words import language_of
 from memories.corrections import edit_edges, edit_memories, merge_contacts, review_links
 from memories.models import Link
 
+_CLAIMED = re.compile(
+    r"(contacts\.suggestion|memories\.link|memories\.edge|contacts\.contact):[\w-]{1,36}"
+)
 NEXT_SHOWN = 12  # of the queue beside the pair in hand
 # What each page shows.
 QUEUES = {
@@ -54,7 +57,7 @@ def _queue_page(
     everybody = access.end_users_of(request)
     waiting = queries.waiting_for(everybody, QUEUES[template]) | ({chosen} if chosen else set())
     context |= {
-        "claims": claims.of(shown),
+        "claims": queries.claims_of(shown),
         "queue": shown,
         "counts": queries.capped(queues),
         "elsewhere": [] if shown or chosen else queries.elsewhere(of_page),
@@ -78,10 +81,6 @@ def _in_hand(request: HttpRequest, waiting: QuerySet | Sequence) -> tuple[list[A
     return queue, next((one for one in queue if str(one.pk) == chosen), queue[0] if queue else None)
 
 
-def _apart(users: Iterable[int], people: Iterable[Contact]) -> dict[UUID, str]:
-    return told_apart(users, [person.name for person in people])
-
-
 def _following(request: HttpRequest, queue: Sequence[Any], at: Any) -> dict[str, Any]:
     """Which of a queue comes after the one in hand, and the address of the page that shows it."""
     after = [*queue[queue.index(at) + 1 :], *queue][0] if at else None
@@ -100,8 +99,7 @@ def review(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"at": at, "next": _here(request)}
     if at is not None:
         context |= _pair(request, at.end_user, at.first, at.second, at)
-    context["apart"] = _apart([one.end_user_id for one in queue],
-                              [*(one.first for one in queue), *(one.second for one in queue)])  # fmt: skip
+    tell_apart(person for one in queue for person in (one.first, one.second))
     return _queue_page(request, "merges", queue, **context)
 
 
@@ -115,8 +113,8 @@ def compare(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> 
     smaller, larger = sorted((left.pk, right.pk))
     known = Suggestion.objects.of(end_user).filter(first=smaller, second=larger).first()
     context = _pair(request, end_user, left, right, known)
-    context |= {"at": known, "apart": _apart([end_user.pk], [left, right])}
-    return render(request, "review/compare.html", context)
+    tell_apart([left, right])
+    return render(request, "review/compare.html", context | {"at": known})
 
 
 def _pair(
@@ -264,9 +262,8 @@ def conflicts(request: HttpRequest) -> HttpResponse:
     """Values of a person, and memories, of which only one may be true, one after the other."""
     users, _chosen = users_in_view(request)
     queue, at = _in_hand(request, queries.in_doubt(users, NEXT_SHOWN + 1, language_of()))
-    apart = _apart([one.end_user.pk for one in queue], [p for one in queue for p in one.people])
-    following = _following(request, queue, at)
-    return _queue_page(request, "conflicts", queue, at=at, apart=apart, **following)
+    tell_apart(person for one in queue for person in one.people)
+    return _queue_page(request, "conflicts", queue, at=at, **_following(request, queue, at))
 
 
 @access.action
@@ -291,14 +288,15 @@ def links(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"at": at, **_following(request, queue, at)}
     if at is not None:
         person = at.contact
-        twins = Contact.objects.of(at.end_user).standing().light().filter(name_key=person.name_key)
+        same_name = Contact.objects.of(at.end_user).standing().light()
+        twins = list(same_name.filter(name_key=person.name_key).exclude(pk=person.pk))
         context |= {
             "around": queries.messages_around(at),
             "names": [person.name, *person.aliases],
-            "twins": [twin for twin in twins if twin.pk != person.pk],
+            "twins": twins,
         }
-    apart = _apart([one.end_user_id for one in queue], [one.contact for one in queue])
-    return _queue_page(request, "links", queue, apart=apart, **context)
+        tell_apart([*twins, *(one.contact for one in queue)])
+    return _queue_page(request, "links", queue, **context)
 
 
 @access.action
@@ -328,10 +326,24 @@ def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpRespo
     return feedback.back(request, "dashboard:links")
 
 
+@access.action(token=False)
+def claim(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """Claims a row of the queue for this operator, or leaves it."""
+    what, operator = request.POST.get("what", ""), request.user.get_username()
+    if not _CLAIMED.fullmatch(what):
+        feedback.refused(request, _("There is no such row in the queue."))
+    elif request.POST.get("leave"):
+        queries.leave_claim(end_user, what, operator)
+    elif (taken := queries.take_claim(end_user, what, operator)).operator != operator:
+        feedback.refused(request, _("%(name)s is on this already."), name=taken.operator)
+    return feedback.back(request, "dashboard:review")
+
+
 urls = [
     path("review/", review, name="review"),
     path("review/conflicts/", conflicts, name="conflicts"),
     path("review/links/", links, name="links"),
+    path("u/<int:user>/claim/", claim, name="claim"),
     path("review/apart/", decide_many, name="decide-many"),
     path("review/links/decide/", decide_links, name="decide-links"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/", compare, name="compare"),

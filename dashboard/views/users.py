@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -20,13 +20,13 @@ from accounts.errors import ApiError
 from accounts.models import ApiKey, App, EndUser
 from dashboard import access, feedback, pager, words
 from dashboard.queries import users as queries
-from dashboard.views import receipts
 from memories import own_card, portability, queue
+from memories.corrections.edit_own_card import edit_own_card
 from memories.erasure import erase
 from memories.erasure.erase import decide
 from memories.erasure.receipts import By
 from memories.models import Erasure
-from understanding.attributes import ON_OWN_CARD, label
+from understanding.attributes import ON_OWN_CARD, is_single, label
 from understanding.text import clean
 
 MAX_NAME = 100
@@ -55,11 +55,9 @@ def one_user(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
     """What is stored of an end user, their activity, what they asked to forget."""
-    stored = queries.stored(end_user)
     context = {
         "end_user": end_user,
-        "kept": stored,
-        "size": sum(table.size for table in stored),
+        "kept": queries.stored(end_user),
         "erasures": Erasure.objects.of(end_user)[:SHOWN_ERASURES],
         "time_zone": end_user.time_zone,
         "time_zones": time_zones.names(),
@@ -81,6 +79,20 @@ def user_time_zone(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         wrong = {"time_zone": name, "problem": error.messages[0]}
         return one_user.render(request, end_user, status=422, **wrong)
     feedback.done(request, _("Days now follow the time zone %(zone)s."), zone=end_user.zone)
+    return redirect("dashboard:user", end_user.pk)
+
+
+@access.action
+def edit_card(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
+    sent = {name: request.POST.get(name, "").replace("\0", "") for name in ("key", "old", "new")}
+    key, new = sent["key"], "" if "remove" in request.POST else sent["new"].strip()
+    values = [one["value"] for one in own_card.of(end_user).get(key, ())]
+    values = [] if new and is_single(key) else [one for one in values if one != sent["old"]]
+    stated = {key: [*values, new] if new else values}
+    change = edit_own_card(end_user, stated, actor=access.actor(request))
+    message = _("Saved.") if new else _("Removed.")
+    feedback.done(request, message if change else _("This is already known."), change)
     return redirect("dashboard:user", end_user.pk)
 
 
@@ -118,7 +130,7 @@ def before_forgetting(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.admin_action
 def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Erases an end user for good."""
-    gone = erase.forget_everything(end_user, receipts.by(request))
+    gone = erase.forget_everything(end_user, access.erased_by(request))
     feedback.erased(request, gone, end_user.external_id)
     if gone.receipt:
         return redirect("dashboard:receipt", gone.receipt)
@@ -152,15 +164,21 @@ def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> Htt
 @access.admin_page(all_cells=True)
 def apps(
     request: HttpRequest,
-    app: int = 0,  # noqa: ARG001 of the address of a form that shows a secret, when it is reloaded
+    app: int = 0,
     status: int = 200,
     **more: object,
 ) -> HttpResponse:
-    """Apps with their keys. A new secret is in the answer that makes it, never after a redirect."""
-    visible = list(queries.with_keys(access.apps_of(request)))
+    """Apps as a table, and the keys and settings of the one that the address or ``?app=`` names, or
+    of the only one. A new secret is in the answer that makes it, never after a redirect."""
+    visible = sorted(
+        queries.with_keys(access.apps_of(request)), key=lambda one: bool(one.archived_at)
+    )
+    standing = [one for one in visible if not one.archived_at]
+    wanted = [app or 0, *access.valid_numbers([request.GET.get("app", "")])]
+    chosen = [one for one in standing if one.pk in wanted] or standing[: len(standing) == 1]
     context = {
-        "apps": [app for app in visible if not app.archived_at],
-        "archived": [app for app in visible if app.archived_at],
+        "apps": visible,
+        "chosen": chosen[0] if chosen else None,
         "open": not hasattr(request.user, "operator"),
         "time_zones": time_zones.names(),
         **more,
@@ -180,7 +198,7 @@ def new_app(request: HttpRequest) -> HttpResponse:
     with atomic():
         app = App.objects.create(name=name)
         _made, secret = ApiKey.issue(app)
-    return apps.render(request, made=app, secret=secret)
+    return apps.render(request, app.pk, made=app, secret=secret)
 
 
 def _wrong_name(name: str) -> str:
@@ -190,6 +208,10 @@ def _wrong_name(name: str) -> str:
     if App.objects.filter(name=name).exists():
         return _("There is already an app with this name.")
     return ""
+
+
+def _to_app(pk: int) -> HttpResponse:
+    return redirect(f"{reverse('dashboard:apps')}?app={pk}")
 
 
 @access.admin_action(all_cells=True)
@@ -204,7 +226,7 @@ def rename_app(request: HttpRequest, app: int) -> HttpResponse:
         row.name = name
         row.save(update_fields=["name"])
         feedback.done(request, _("The app is called %(name)s now."), name=name)
-    return redirect("dashboard:apps")
+    return _to_app(row.pk)
 
 
 @access.admin_action(all_cells=True)
@@ -219,7 +241,7 @@ def archive_app(request: HttpRequest, app: int) -> HttpResponse:
         row.archived_at = None
     row.save(update_fields=["archived_at"])
     feedback.done(request, message, name=row.name)
-    return redirect("dashboard:apps")
+    return _to_app(row.pk)
 
 
 @access.admin_action(all_cells=True, token=False)
@@ -231,23 +253,13 @@ def new_key(request: HttpRequest, app: int) -> HttpResponse:
         check_external_id(user)
     except ApiError as error:
         feedback.refused(request, str(error.detail))
-        return redirect("dashboard:apps")
+        return _to_app(row.pk)
     _made, secret = ApiKey.issue(row, _label(request), user)
-    return apps.render(request, made=row, secret=secret)
+    return apps.render(request, app, made=row, secret=secret)
 
 
 def _label(request: HttpRequest) -> str:
     return clean(request.POST.get("label", ""), MAX_LABEL)[:MAX_LABEL]
-
-
-@access.admin_action(all_cells=True)
-def label_key(request: HttpRequest, key: int) -> HttpResponse:
-    """Says what a key is for."""
-    row = get_object_or_404(ApiKey.objects.filter(app__in=access.apps_of(request)), pk=key)
-    row.label = _label(request)
-    row.save(update_fields=["label"])
-    feedback.done(request, _("Saved."))
-    return redirect("dashboard:apps")
 
 
 @access.admin_action(all_cells=True)
@@ -259,9 +271,9 @@ def app_time_zone(request: HttpRequest, app: int) -> HttpResponse:
         row.settle(name)
     except ValidationError as error:
         wrong = {"zone_of": row.pk, "time_zone": name, "zone_problem": error.messages[0]}
-        return apps.render(request, status=422, **wrong)
+        return apps.render(request, app, status=422, **wrong)
     feedback.done(request, _("Days now follow the time zone %(zone)s."), zone=row.zone)
-    return redirect("dashboard:apps")
+    return _to_app(row.pk)
 
 
 def _key(request: HttpRequest, pk: int) -> ApiKey:
@@ -271,21 +283,18 @@ def _key(request: HttpRequest, pk: int) -> ApiKey:
 
 
 @access.admin_action(all_cells=True)
-def key_limit(request: HttpRequest, key: int) -> HttpResponse:
-    """Sets how many requests a minute a key may send; empty: as the setting says."""
+def edit_key(request: HttpRequest, key: int) -> HttpResponse:
+    """Says what a key is for, and how many requests a minute it may send; empty: as the setting
+    says."""
     row, given = _key(request, key), request.POST.get("limit", "").strip()
     digits = given.isascii() and given.isdecimal() and len(given) <= len(str(MAX_LIMIT))
     if given and not digits:
         feedback.refused(request, _("Give a whole number up to %(n)d."), n=MAX_LIMIT)
-        return redirect("dashboard:apps")
-    row.rate_limit = int(given) if given else None
-    row.save(update_fields=["rate_limit"])
-    if limit := row.requests_a_minute:
-        message = _("The key %(key)s may send %(n)d requests a minute from now on.")
     else:
-        message = _("The key %(key)s may send any number of requests from now on.")
-    feedback.done(request, message, key=row, n=limit)
-    return redirect("dashboard:apps")
+        row.label, row.rate_limit = _label(request), int(given) if given else None
+        row.save(update_fields=["label", "rate_limit"])
+        feedback.done(request, _("Saved."))
+    return _to_app(row.app_id)
 
 
 @access.admin_action(all_cells=True)
@@ -294,7 +303,7 @@ def revoke_key(request: HttpRequest, key: int) -> HttpResponse:
     row = _key(request, key)
     row.revoke()
     feedback.done(request, _("The key %(key)s is refused from now on."), key=row)
-    return redirect("dashboard:apps")
+    return _to_app(row.app_id)
 
 
 urls = [
@@ -303,13 +312,13 @@ urls = [
     path("apps/new/", access.form(apps, new_app), name="new-app"),
     path("apps/<int:app>/keys/new/", access.form(apps, new_key), name="new-key"),
     path("apps/<int:app>/time-zone/", access.form(apps, app_time_zone), name="app-time-zone"),
-    path("keys/<int:key>/limit/", key_limit, name="key-limit"),
+    path("keys/<int:key>/edit/", edit_key, name="edit-key"),
     path("apps/<int:app>/rename/", rename_app, name="rename-app"),
     path("apps/<int:app>/archive/", archive_app, name="archive-app"),
-    path("keys/<int:key>/label/", label_key, name="label-key"),
     path("keys/<int:key>/revoke/", revoke_key, name="revoke-key"),
     path("u/<int:user>/", one_user, name="user"),
     path("u/<int:user>/time-zone/", access.form(one_user, user_time_zone), name="user-time-zone"),
+    path("u/<int:user>/card/", edit_card, name="own-card"),
     path("u/<int:user>/read/", read_now, name="read-now"),
     path("u/<int:user>/export/", export, name="export"),
     path("u/<int:user>/undecided/", undecided, name="undecided"),

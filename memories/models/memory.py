@@ -33,9 +33,9 @@ CONSOLIDATED_IMPORTANCE = 0.05
 INITIAL_IMPORTANCE = 0.5
 # A profile speaks for many memories: above any single new one.
 PROFILE_IMPORTANCE = 0.8
-# How search tokens of roles begin: role:mother.
-ROLE = "role:"
-MENTIONS_ROLE = "EXISTS (SELECT FROM unnest(tokens) word WHERE starts_with(word, %s))"
+# How search tokens of roles begin (role:mother), and what follows them all in their order: row-level
+# security lets no LIKE look into an index.
+ROLE, AFTER_ROLE = "role:", "role;"
 # The key in Memory.metadata of what an operator said to be about the end user alone.
 ABOUT_USER = "about_user"
 # A memory that waits longer for whom it is about got nobody.
@@ -60,17 +60,22 @@ class MemoryQuerySet(ScopedQuerySet):
         """Without the profiles that are told as memories."""
         return self.filter(kind=Memory.Kind.FACT)
 
-    def of_nobody(self) -> Self:
-        """Current facts that mention a friend, relative, colleague or partner and are linked to no
-        contact, though workers had the time, and of which nobody said whom they are about."""
-        return self.unlinked().filter(created_at__lte=timezone.now() - LINKED_WITHIN)
+    def of_nobody(self, users: Any) -> Self:
+        """Current facts of these end users that mention a friend, relative, colleague or partner and
+        are linked to no contact, though workers had the time, and of which nobody said whom they
+        are about."""
+        return self.unlinked(users).filter(created_at__lte=timezone.now() - LINKED_WITHIN)
 
-    def unlinked(self) -> Self:
-        """The same, whether or not workers had the time."""
-        people = Q(subtype__in=[str(subtype) for subtype in OF_PEOPLE])
-        role = RawSQL(MENTIONS_ROLE, [ROLE], output_field=models.BooleanField())  # noqa: S611 a constant
-        rows = self.active().facts().filter(people | Q(role), unread=False, links=None)
-        return rows.exclude(metadata__has_key=ABOUT_USER)
+    def unlinked(self, users: Any) -> Self:
+        """The same, whether or not workers had the time. Looked up by the indexes of memories of
+        people and of words, so that all other memories cost nothing."""
+        people = Memory.objects.active().facts().filter(end_user__in=users)
+        people = people.filter(subtype__in=[str(subtype) for subtype in OF_PEOPLE])
+        words = search_index.Posting.objects.filter(end_user__in=users, status=Memory.Status.ACTIVE)
+        roles = words.filter(token__gte=ROLE, token__lt=AFTER_ROLE, times__gte=1)
+        ids = people.order_by().values("pk").union(roles.values("memory"))
+        rows = self.active().facts().filter(end_user__in=users, pk__in=ids, unread=False)
+        return rows.filter(links=None).exclude(metadata__has_key=ABOUT_USER)
 
     def ahead(self, since: datetime) -> Self:
         """Memories of what takes place, or begins to hold, at ``since`` or later; but not of what

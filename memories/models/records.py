@@ -253,7 +253,7 @@ class Receipt(UserRow):
 
 class Claim(UserRow):
     """That an operator is on a row of the review queue, so that no other decides it meanwhile. It
-    lapses by itself (``dashboard.queries.claims``). Known by name: operators are in no cell."""
+    lapses by itself (``dashboard.queries.review``). Known by name: operators are in no cell."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     what = models.CharField(max_length=60, help_text="The model and the id of the row.")

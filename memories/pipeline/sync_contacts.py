@@ -236,7 +236,7 @@ def link(
 def note_unlinked(end_user_id: int) -> None:
     """Notes of a user whether some memory of people is linked to nobody: who looks for such memories
     of all users then looks at few of them."""
-    has = Memory.objects.of(end_user_id).unlinked().exists()
+    has = Memory.objects.unlinked([end_user_id]).exists()
     EndUser.objects.filter(pk=end_user_id, has_unlinked=not has).update(has_unlinked=has)
 
 

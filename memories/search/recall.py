@@ -135,7 +135,7 @@ def _scope(end_user: EndUser, request: SearchRequest, understood: Understood) ->
         links = Link.objects.of(end_user).standing().filter(contact__in=list(request.contact_ids))
         about = within = Subset.of(links.values("memory"), "about")
     rows = Memory.objects.of(end_user).filter(status__in=list(request.statuses))
-    narrowed = _narrowed(rows, request)
+    narrowed = _narrowed(end_user, rows, request)
     if narrowed is not rows:
         within = Subset.of(narrowed.values("id"), among=about)
     if understood.span and not (request.since or request.until):
@@ -143,7 +143,9 @@ def _scope(end_user: EndUser, request: SearchRequest, understood: Understood) ->
     return Scope(end_user, request.statuses, within, inside, request.limit, request.with_people)
 
 
-def _narrowed(memories: MemoryQuerySet, request: SearchRequest) -> MemoryQuerySet:
+def _narrowed(
+    end_user: EndUser, memories: MemoryQuerySet, request: SearchRequest
+) -> MemoryQuerySet:
     """The same query set where nothing narrows it."""
     if request.metadata:
         memories = memories.noted(request.metadata)
@@ -160,7 +162,7 @@ def _narrowed(memories: MemoryQuerySet, request: SearchRequest) -> MemoryQuerySe
     if request.valid_at:
         memories = memories.held_at(request.valid_at)
     if request.of_nobody:
-        memories = memories.of_nobody()
+        memories = memories.of_nobody([end_user.pk])
     return memories
 
 

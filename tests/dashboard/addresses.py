@@ -25,7 +25,7 @@ ASKING = {
 }
 #: Pages that are several.
 ALSO = {
-    "contact": ["?tab=memories", "?tab=timeline", "?tab=relations", "?tab=changes", "?card=zh"],
+    "contact": ["?tab=memories", "?tab=timeline", "?tab=relations", "?tab=changes"],
     "contacts": ["?q={name}", "?only=suggested", "?sort=name"],
     "memories": ["?q={name}", "?status=outdated"],
     "pipeline": ["?state=quarantined"],

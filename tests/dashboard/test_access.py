@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 
 from dashboard import urls
-from dashboard.permissions import ADMINISTER, CORRECT, LOOK
+from dashboard.models import ADMINISTER, CORRECT, LOOK
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_end_user
 

@@ -20,7 +20,7 @@ HOSTILE = ["<script>alert(1)</script>", "]]>x", "\u202egnp.exe", "👩‍👩‍
 def listed(client: Client, user: EndUser, **query: str) -> list[str]:
     response = client.get(f"/u/{user.pk}/people/", query)
     assert response.status_code == 200
-    return [row.contact.name for row in response.context["rows"]]
+    return [person.name for person in response.context["page"].rows]
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,6 @@ def test_only_those_with_contradicting_values(reviewer: Client, user: EndUser) -
     assert listed(reviewer, user, only="conflict") == ["小红"]
 
 
-def test_only_those_whom_no_operator_has_looked_after(reviewer: Client, user: EndUser) -> None:
-    one, other = make_contact(user, "小红"), make_contact(user, "张伟")
-    edit.edit_contact(user, one.pk, {"gender": "female"}, actor="operator:li")
-    edit.edit_contact(user, other.pk, {"gender": "male"}, actor="app:x")
-    assert listed(reviewer, user, only="unconfirmed") == ["张伟"]
-
-
 def test_people_are_sorted_and_paged_without_gaps(reviewer: Client, user: EndUser) -> None:
     for number in range(60):
         make_contact(user, f"Person {number:02}", mention_count=number % 7)
@@ -119,10 +112,10 @@ def test_people_are_sorted_and_paged_without_gaps(reviewer: Client, user: EndUse
         first = reviewer.get(f"/u/{user.pk}/people/", {"sort": sort})
         page = first.context["page"]
         second = reviewer.get(f"/u/{user.pk}/people/", {"sort": sort, "after": page.next})
-        rows = [*first.context["rows"], *second.context["rows"]]
-        assert len({row.contact.pk for row in rows}) == 60
+        rows = [*first.context["page"].rows, *second.context["page"].rows]
+        assert len({row.pk for row in rows}) == 60
         assert not second.context["page"].next
-        counts = [row.contact.mention_count for row in rows]
+        counts = [row.mention_count for row in rows]
         assert sort != "most" or counts == sorted(counts, reverse=True)
 
 

@@ -44,16 +44,16 @@ def test_what_is_typed_finds_people_users_and_memories_of_all_apps(
     li: EndUser, typed: str, people: list[str], users: list[str], memories: list[str]
 ) -> None:
     found = signed_in("viewer").get("/find/", {"q": typed}).context["found"]
-    assert [one.name for one in found.people] == people
-    assert [one.external_id for one in found.users] == users
-    assert [one.content for one in found.memories] == memories
+    assert [one.name for one in found["people"]] == people
+    assert [one.external_id for one in found["users"]] == users
+    assert [one.content for one in found["memories"]] == memories
 
 
 def test_of_other_apps_and_of_archived_ones_nothing_is_found(li: EndUser) -> None:
     limited = signed_in("viewer", [li.app])
 
     def named() -> list[str]:
-        return [one.name for one in limited.get("/find/", {"q": "hong"}).context["found"].people]
+        return [one.name for one in limited.get("/find/", {"q": "hong"}).context["found"]["people"]]
 
     assert named() == ["小红"]
     archive_contact(li, li.contacts.get().pk, actor="operator:x")

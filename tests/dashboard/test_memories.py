@@ -91,8 +91,8 @@ def test_importance_is_explained_in_words(
     Memory.objects.filter(pk=memory.pk).update(**fields)
     answer = one(reviewer, memory)
     assert answer.context["parts"].importance == pytest.approx(share, abs=0.1)
-    assert why in answer.context["importance"]
-    assert any(effect in factor.says for factor in answer.context["factors"])
+    assert why in answer.content.decode()
+    assert effect in answer.content.decode()
     assert "Greta: hums" not in listed(reviewer, zoe).content.decode()
 
 

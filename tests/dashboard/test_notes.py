@@ -7,13 +7,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Change, EndUser
-from contacts.models import Contact
-from dashboard.queries import claims
+from contacts import store
+from contacts.models import Contact, json_value
+from dashboard.queries import review
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.corrections import merge_contacts
 from memories.erasure import erase
-from memories.models import Claim, Link
+from memories.models import Claim, Edge, Link
 from tests.dashboard.signin import signed_in
 from tests.factories import make_contact, make_memory, make_suggestion
 
@@ -77,13 +78,26 @@ def test_two_operators_see_who_is_on_a_pair_until_it_lapses_or_is_left(
     assert "is on this already" in bob.post(at, sent, follow=True).content.decode()
     bob.post(at, sent | {"leave": "1"})
     assert Claim.objects.get().operator == "ada"
-    Claim.objects.update(at=timezone.now() - claims.HELD_FOR)
+    Claim.objects.update(at=timezone.now() - review.CLAIMED_FOR)
     assert "is on this" not in bob.get("/review/").content.decode()
     bob.post(at, sent)
     assert Claim.objects.get().operator == "bob"
     bob.post(at, sent | {"leave": "1"})
     assert not Claim.objects.exists()
     assert "no such row" in bob.post(at, {"what": "x"}, follow=True).content.decode()
+
+
+def test_a_contradiction_is_claimed_like_a_pair(user: EndUser, hong: Contact) -> None:
+    hong.attributes = {"birthday": [json_value("1990-05-03"), json_value("1991-05-03")]}
+    store.save(hong, ["attributes"])
+    one, other = make_memory(user, "她搬走了。"), make_memory(user, "她没有搬。", content_hash="b")
+    edge = Edge.objects.create(end_user=user, source=one, target=other, kind="conflicts")
+    ada, bob = (signed_in("reviewer", name=name) for name in ("ada", "bob"))
+    for row, at in ((hong, f"{hong.pk}:birthday"), (edge, str(edge.pk))):
+        page = f"/review/conflicts/?at={at}"
+        assert f'value="{Claim.name_of(row)}"' in ada.get(page).content.decode()
+        ada.post(reverse("dashboard:claim", args=[user.pk]), {"what": Claim.name_of(row)})
+        assert "ada</bdi> is on this" in bob.get(page).content.decode()
 
 
 @pytest.mark.parametrize(("decision", "said"), [("right", "are right"), ("wrong", "were wrong")])

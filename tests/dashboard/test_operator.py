@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import App
-from dashboard.sign_in_limit import FROM_ANYWHERE
+from dashboard.views.account import FROM_ANYWHERE
 from tests.commands import run
 from tests.factories import make_app
 

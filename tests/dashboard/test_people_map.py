@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from accounts.models import EndUser
 from contacts.models import Contact, Relation
 from dashboard.queries import people_map
-from dashboard.social_map import arrange, communities
+from dashboard.queries.people_map import arrange, communities
 from tests.factories import make_contact, make_memory
 
 
@@ -88,7 +88,7 @@ def test_the_map_has_ties_groups_and_a_note_of_who_is_left_out(
     }
     (hong,) = (p for _t, persons in found.groups for p in persons if p.contact == people["小红"])
     assert hong.knows == [(people["陈浩"], "男朋友")]
-    assert [line.stated for line in found.wide.lines] == [True]
+    assert [stated for _one, _other, stated in found.wide.lines] == [True]
     assert (found.hidden, found.undrawn) == (0, 0)
     assert "left out" not in page.content.decode()
     few = statements(user)

@@ -264,8 +264,8 @@ def test_the_users_own_card_is_shown_with_the_way_to_correct_it(
 def left_out(response: Any) -> dict[str, str]:
     """The reasons, by the words of memories and the names of people."""
     near = response.context["near"]
-    memories = {one.row.content: one.reason for one in near.memories}
-    return memories | {one.row.name: one.reason for one in near.people}
+    memories = {one.row.content: one.reason for one in near["memories"]}
+    return memories | {one.row.name: one.reason for one in near["people"]}
 
 
 def test_what_is_near_and_was_left_out_has_its_reason(

@@ -123,7 +123,7 @@ def test_what_is_chosen_before_a_merge_is_what_stays_and_one_undo_takes_it_back(
     assert len(greta.attributes["likes"]) == 2
     assert greta.relationship == relationship
     assert [name for name in greta.aliases if name not in ("boss", "aunt")] == aliases
-    assert preview.card == greta.card
+    assert preview["card"] == greta.card
     reviewer.post(reverse("dashboard:undo", args=[zoe.pk, zoe.changes.get().pk]))
     greta.refresh_from_db()
     assert snapshot(greta) == before
@@ -506,7 +506,9 @@ def test_namesakes_are_told_apart_beside_their_names_on_every_page(
         make_contact(zoe, "李娜", relationship="邻居", attributes=known, namesake=place)
         for place, known in enumerate(facts)
     )
-    make_memory(zoe, "李娜 has a boat.", one)
+    memory = make_memory(zoe, "李娜 has a boat.", one, other)
+    subjects = [str(one.pk), str(other.pk)]
+    Change.objects.create(end_user=zoe, verb="not_the_same", actor="app:x", subjects=subjects)
     Link.objects.update(made_by="extractor")
     suggestion = suggest(one, other, 0.6)
     suggestion.evidence = [Reason("words", words=["boat"]).as_json | {"weight": 1.0}]
@@ -515,7 +517,9 @@ def test_namesakes_are_told_apart_beside_their_names_on_every_page(
     for address in (reverse("dashboard:home"), reverse("dashboard:contacts", args=[zoe.pk]), reverse("dashboard:review"),
                     reverse("dashboard:links"), reverse("dashboard:find") + "?q=li", pick,
                     reverse("dashboard:contact", args=[zoe.pk, one.pk]),
-                    reverse("dashboard:contacts_map", args=[zoe.pk])):  # fmt: skip
+                    reverse("dashboard:contacts_map", args=[zoe.pk]), reverse("dashboard:memories", args=[zoe.pk]),
+                    reverse("dashboard:memories", args=[zoe.pk]) + "?q=boat", reverse("dashboard:activity"),
+                    reverse("dashboard:memory", args=[zoe.pk, memory.pk]), reverse("dashboard:changes", args=[zoe.pk])):  # fmt: skip
         page = reviewer.get(address).content.decode()
         assert "邻居 · Oslo" in page, address
         assert "邻居 · Bergen" in page, address

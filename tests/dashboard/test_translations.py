@@ -15,8 +15,8 @@ from accounts.reasons import HOLES, Reason
 from contacts import edit
 from contacts.models import Contact, Relation
 from dashboard import words
-from dashboard.chat_clients import CLIENTS
 from dashboard.templatetags import mio
+from dashboard.views.chat_gateway import CLIENTS
 from imports.formats import TITLES
 from imports.models import Import
 from memories.corrections import edit_memories

@@ -166,8 +166,8 @@ CASES: dict[str, tuple[str, str, Sent, Sent]] = {
     "undo with what came later": ("changes/later/?change={change}", "/undo/", {}, {}),
     "the name of an app": ("/apps/", "/rename/", {"name": "one"}, {"name": "two"}),
     "an app in the archive": ("/apps/", "/archive/", {"archived": "1"}, {"archived": "1"}),
-    "the label of a key": ("/apps/", "/label/", {"label": "one"}, {"label": "two"}),
-    "the limit of a key": ("/apps/", "/limit/", {"limit": "5"}, {"limit": "7"}),
+    "the label of a key": ("/apps/", "/edit/", {"label": "one"}, {"label": "two"}),
+    "the limit of a key": ("/apps/", "/edit/", {"limit": "5"}, {"limit": "7"}),
     "revoke a key": ("/apps/", "/revoke/", {}, {}),
     "believe a key": ("/apps/{app}/gateway/", "/trust/", {"trusted": "1"}, {"trusted": "1"}),
     "where chats go": (

@@ -78,11 +78,10 @@ def test_the_list_takes_the_same_statements_whatever_its_length(admin: Client) -
 
 def test_the_page_of_a_user_says_what_is_kept(admin: Client, zoe: EndUser) -> None:
     page = admin.get(reverse("dashboard:user", args=[zoe.pk]))
-    kept = {one.what: one.rows for one in page.context["kept"]}
+    kept = dict(page.context["kept"])
     assert kept == {
         "contacts": 1, "memories": 1, "messages": 1, "links": 1, "edges": 0, "changes": 0
     }  # fmt: skip
-    assert all(one.size > 0 for one in page.context["kept"] if one.rows)
 
 
 def test_an_export_is_what_import_user_reads(admin: Client, zoe: EndUser) -> None:
@@ -96,7 +95,7 @@ def test_forgetting_first_lists_what_goes_and_then_leaves_nothing(
 ) -> None:
     asked = admin.get(reverse("dashboard:before-forgetting", args=[zoe.pk]))
     assert EndUser.objects.filter(pk=zoe.pk).exists()
-    assert [one.rows for one in asked.context["kept"] if one.what == "memories"] == [1]
+    assert dict(asked.context["kept"])["memories"] == 1
     said = admin.post(reverse("dashboard:forget-user", args=[zoe.pk]), follow=True)
     assert (
         "Erased \u2068zoe\u2069 for good: 1 person, 1 memory, 1 message." in said.content.decode()
@@ -139,7 +138,7 @@ def test_a_revoked_key_is_refused(admin: Client) -> None:
 def test_the_requests_a_minute_of_a_key_are_limited_and_freed(admin: Client, settings: Any) -> None:
     settings.MIO_RATE_LIMIT = 60
     key, _secret = ApiKey.issue(make_app())
-    address = reverse("dashboard:key-limit", args=[key.pk])
+    address = reverse("dashboard:edit-key", args=[key.pk])
     for given, held in (("30", 30), ("x", 30), ("9" * 30, 30), ("0", 0), ("", None)):
         page = admin.post(address, {"limit": given}, follow=True).content.decode()
         assert ApiKey.objects.get().rate_limit == held, given
@@ -155,7 +154,7 @@ def test_an_app_is_renamed_archived_and_back_and_its_keys_are_labelled(
     for name, kept in (("chat", "chat"), (taken, "chat"), ("", "chat"), ("chat", "chat")):
         admin.post(f"{app}/rename/", {"name": name})
         assert App.objects.get(pk=zoe.app_id).name == kept
-    admin.post(f"/keys/{key.pk}/label/", {"label": " phone\napp\u202e "})
+    admin.post(f"/keys/{key.pk}/edit/", {"label": " phone\napp\u202e "})
     made = admin.post(f"{app}/keys/new/", {"label": "staging"})
     assert "phone app" in made.content.decode()
     assert ApiKey.objects.valid(made.context["secret"]).get().label == "staging"
@@ -163,12 +162,27 @@ def test_an_app_is_renamed_archived_and_back_and_its_keys_are_labelled(
     assert not ApiKey.objects.valid(secret).exists()
     assert admin.get(reverse("dashboard:users")).context["page"].rows == []
     page = admin.get(reverse("dashboard:apps"))
-    assert [one.pk for one in page.context["archived"]] == [zoe.app_id]
+    assert [one.pk for one in page.context["apps"] if one.archived_at] == [zoe.app_id]
     limited = signed_in("admin", [make_app(name="mine")])
-    for path in (f"{app}/rename/", f"{app}/archive/", f"/keys/{key.pk}/label/"):
+    for path in (f"{app}/rename/", f"{app}/archive/", f"/keys/{key.pk}/edit/"):
         assert limited.post(path, {"name": "x"}).status_code == 404
     admin.post(f"{app}/archive/", {"archived": ""})
     assert ApiKey.objects.valid(secret).exists()
+
+
+def test_apps_are_a_table_and_the_keys_are_those_of_the_chosen_one(
+    admin: Client, zoe: EndUser
+) -> None:
+    quiet = make_app(name="quiet")
+    key, _secret = ApiKey.issue(zoe.app)
+    page = admin.get(reverse("dashboard:apps"))
+    assert {one.name: (one.users, one.in_use) for one in page.context["apps"]} == {
+        zoe.app.name: (1, 1), "quiet": (0, 0)
+    }  # fmt: skip
+    assert key.prefix not in page.content.decode()
+    chosen = admin.get(reverse("dashboard:apps") + f"?app={zoe.app_id}").content.decode()
+    assert key.prefix in chosen
+    assert key.prefix not in admin.get(reverse("dashboard:apps") + f"?app={quiet.pk}").content.decode()  # fmt: skip
 
 
 def test_who_works_for_one_app_sees_and_touches_no_other(zoe: EndUser) -> None:
@@ -179,7 +193,7 @@ def test_who_works_for_one_app_sees_and_touches_no_other(zoe: EndUser) -> None:
     assert "mine" in page
     assert "chatter" not in page
     assert limited.post(reverse("dashboard:revoke-key", args=[key.pk])).status_code == 404
-    assert limited.post(reverse("dashboard:key-limit", args=[key.pk])).status_code == 404
+    assert limited.post(reverse("dashboard:edit-key", args=[key.pk])).status_code == 404
     assert limited.post(reverse("dashboard:new-key", args=[zoe.app.pk])).status_code == 404
     assert limited.post(reverse("dashboard:new-app"), {"name": "third"}).status_code == 422
     assert ApiKey.objects.valid(secret).exists()

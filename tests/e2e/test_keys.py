@@ -33,22 +33,57 @@ def test_after_a_search_the_keys_act_on_the_rows_and_escape_empties_nothing(
     expect(page.get_by_role("heading", level=1)).to_contain_text("the same person?")
 
 
-def test_a_memory_is_moved_in_six_keys_and_undone_in_the_seventh(household: Household) -> None:
+# Each job with the page that it begins on and the most keys that it takes (docs/architecture.md).
+JOBS = {
+    "find a person": ("people", ["/", "x", "h", "Enter"], 4),
+    "decide a pair of the queue": ("review", ["n"], 1),
+    "move a memory to somebody else": ("memories", ["j", "x", "m", "2", "j", "m"], 6),
+    "decide a contradiction": ("conflicts", ["b"], 1),
+}
+
+
+def test_each_job_is_done_in_few_keys(household: Household) -> None:
+    user, hong = household.user, household.people["小红"]
+    household.site.ask("contradict", user=user, person=hong)
+    pages = {
+        "people": f"/u/{user}/people/", "review": "/review/", "conflicts": "/review/conflicts/",
+        "memories": f"/u/{user}/people/{hong}/?tab=memories",
+    }  # fmt: skip
+    page = household.page
+    done = {
+        "find a person": page.locator("#people .person-who > a:focus"),
+        "decide a pair of the queue": page.locator(".toast", has_text="stay two people"),
+        "move a memory to somebody else": page.locator(".toast", has_text="moved to"),
+        "decide a contradiction": page.locator(".toast", has_text="Kept"),
+    }
+    for job, (begins, keys, most) in JOBS.items():
+        household.go(pages[begins])
+        for number, key in enumerate(keys):
+            if key == "2":
+                expect(page.locator("#picked").get_by_role("radio").nth(1)).to_be_visible()
+            page.keyboard.press(key)
+            if number < len(keys) - 1:
+                page.wait_for_load_state()
+        expect(done[job]).to_be_visible()
+        assert len(keys) <= most, job
+        if job != "find a person":
+            page.keyboard.press("z")
+            expect(page.locator(".toast", has_text="Undone")).to_be_visible()
+
+
+def test_a_memory_is_moved_in_four_clicks_and_a_person_forgotten_in_two(
+    household: Household,
+) -> None:
     page = household.person("小红", "memories")
-    for key in "jxm":
-        page.keyboard.press(key)
-        page.wait_for_load_state()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Who is this memory about?")
-    choices = page.locator("#picked").get_by_role("radio")
-    expect(choices.nth(1)).to_be_visible()
-    page.keyboard.press("2")
-    expect(choices.nth(1)).to_be_checked()
-    page.keyboard.press("j")
-    expect(choices.first).to_be_checked()
-    page.keyboard.press("m")
+    page.locator("main input[name=memory]").first.click()
+    page.get_by_role("button", name="Move to…").click()
+    page.locator("#picked").get_by_role("radio").first.click()
+    page.get_by_role("button", name="Move", exact=True).click()
     expect(page.locator(".toast")).to_contain_text("moved to")
-    page.keyboard.press("z")
-    expect(page.locator(".toast")).to_contain_text("Undone")
+    household.person("小红")
+    page.get_by_role("link", name="Forget…").click()
+    page.get_by_role("button", name="Erase for good").click()
+    expect(page.locator(".toast")).to_contain_text("Erased")
 
 
 def test_a_correction_from_the_playground_is_undone_by_its_key(household: Household) -> None:

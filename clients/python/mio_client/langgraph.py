@@ -24,7 +24,7 @@ from langgraph.store.base import (
 )
 
 from mio_client.client import Mio, MioError
-from mio_client.types import Contact, ContactDetail, Found, Memory
+from mio_client.types import Contact, PersonDetail, Found, Memory
 
 ROOT = "mio"
 KINDS = ("memories", "people")
@@ -208,8 +208,8 @@ class MioStore(BaseStore):
         known = memory is not None and memory["status"] == "active"
         return memory if memory and known and KEYS not in memory["metadata"] else None
 
-    def _person(self, user: str, key: str) -> ContactDetail | None:
-        person: ContactDetail | None = self._by_id(self._mio.get_contact, user, key)
+    def _person(self, user: str, key: str) -> PersonDetail | None:
+        person: PersonDetail | None = self._by_id(self._mio.get_contact, user, key)
         return person
 
     def _by_id(self, method: Callable[[str, str], Any], user: str, key: str) -> Any:
@@ -280,14 +280,14 @@ def _remembered(user: str, memory: Memory | Found, key: str) -> dict[str, Any]:
     return _row(namespace(user), key, value, memory)
 
 
-def _person(user: str, person: Contact | ContactDetail) -> dict[str, Any]:
+def _person(user: str, person: Contact | PersonDetail) -> dict[str, Any]:
     shown = cast(dict[str, Any], person)
     value = {field: shown[field] for field in (*STATED, "card")}
     return _row(namespace(user, "people"), person["id"], value, person)
 
 
 def _row(
-    place: Namespace, key: str, value: dict[str, Any], row: Memory | Found | Contact | ContactDetail
+    place: Namespace, key: str, value: dict[str, Any], row: Memory | Found | Contact | PersonDetail
 ) -> dict[str, Any]:
     return {
         "namespace": place,

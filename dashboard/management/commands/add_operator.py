@@ -11,8 +11,7 @@ from django.core.management.base import CommandError
 from accounts.cells import atomic
 from accounts.management.command import MioCommand
 from accounts.models import App
-from dashboard import permissions
-from dashboard.models import Operator
+from dashboard.models import ROLES, Operator, install_roles
 
 
 class Command(MioCommand):
@@ -20,7 +19,7 @@ class Command(MioCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--role", choices=permissions.ROLES, default="reviewer")
+        parser.add_argument("--role", choices=ROLES, default="reviewer")
         parser.add_argument(
             "--only", action="append", metavar="APP", help="sees this app only; may be repeated"
         )
@@ -36,7 +35,7 @@ class Command(MioCommand):
         apps = App.objects.filter(name__in=only or [])
         if missing := set(only or []) - {app.name for app in apps}:
             raise CommandError(f"There is no app {', '.join(sorted(missing))}.")
-        permissions.install()
+        install_roles()
         password = secrets.token_urlsafe(12)
         user = users.create_user(name, password=password)
         user.groups.add(Group.objects.get(name=role))

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.management.command import DEFAULT_APP
 from accounts.models import App
-from dashboard import permissions
+from dashboard.models import install_roles
 
 NAME = "admin"
 FILE = "operator_password"  # in MIO_HOME
@@ -24,7 +24,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        permissions.install()
+        install_roles()
         users = get_user_model().objects
         if users.filter(is_superuser=True).exists():
             return

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from accounts import row_security
 from accounts.cells import connection
 from accounts.management.command import MioCommand
+from accounts.models import EndUser
 from memories.models import Memory
 from memories.providers.thresholds import CALIBRATIONS
 
@@ -93,7 +94,8 @@ def _lines(wrong: "dict[str, list[Finding]]") -> Iterator[str]:
 def _warnings() -> list[str]:
     """What is no damage and may be meant."""
     warnings = [*row_security.warnings(connection)]
-    if count := Memory.objects.of_nobody().count():
+    users = EndUser.objects.filter(has_unlinked=True)
+    if count := Memory.objects.of_nobody(users.order_by().values("pk")).count():
         said = "1 memory mentions" if count == 1 else f"{count} memories mention"
         warnings.append(
             f"{said} a friend, relative, colleague or partner without a link to a contact: no card "
