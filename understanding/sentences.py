@@ -22,6 +22,11 @@ class Sentence:
     start: int
     end_mark: str = ""
 
+    @property
+    def whole(self) -> str:
+        """The words with the sign that ends them."""
+        return self.text + self.end_mark
+
 
 def sentences(content: str) -> list[Sentence]:
     """The sentences of ``content`` with their offsets, end marks kept apart; none longer than

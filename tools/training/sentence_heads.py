@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
 
-from memories.providers.offline.heads import judge
+from memories.providers.offline import judge
 from tools.training import by_author
 from tools.training.by_author import Authors, Case
 from understanding.learned import MODELS

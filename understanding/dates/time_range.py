@@ -112,7 +112,7 @@ def _asking(query: str) -> str:
     width = len(query.strip()) + len(HAN.findall(query))
     if width <= _SHORT and not _TELLS.search(query):
         return query
-    whole = [one.text + one.end_mark for one in sentences(query)]
+    whole = [one.whole for one in sentences(query)]
     return next((one for one in reversed(whole) if _ASKS.search(one)), "")
 
 

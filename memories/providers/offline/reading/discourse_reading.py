@@ -67,17 +67,8 @@ class SpokenTurn:
         return self.turn.role == "user"
 
 
-@dataclass(slots=True)
-class Discourse:
-    """What :func:`understand` returns."""
-
-    circle: Circle
-    turns: list[SpokenTurn]
-    user_names: list[str]
-
-
-def understand(request: ExtractionRequest) -> Discourse:
-    """Who is who in a batch, and where its turns speak of whom."""
+def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], list[str]]:
+    """Who is who in a batch, its turns with where they speak of whom, and the user's own names."""
     circle = Circle(request.people, request.user_names)
     chats = request.chats
     wanted = {turn.id for turn in request.turns}
@@ -114,13 +105,13 @@ def understand(request: ExtractionRequest) -> Discourse:
         _refer(circle, turns)
     _answer_about(turns)
     _note_genders(turns)
-    return Discourse(circle, turns, names)
+    return circle, turns, names
 
 
 def _words(turn: Turn, chats: Collection[str]) -> str:
     text = excerpt(turn.content)
     if turn.session_id in chats:  # nobody knows whom "you" means there
-        said = [s.text + s.end_mark for s in sentences(text) if not addresses(s.text)]
+        said = [s.whole for s in sentences(text) if not addresses(s.text)]
         text = "\n".join(said)
     return until_override(text) if turn.role == "user" else text
 

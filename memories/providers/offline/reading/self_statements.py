@@ -94,7 +94,7 @@ def _own_words(request: ExtractionRequest, name: str) -> ExtractionRequest:
 def _of_oneself(content: str) -> str:
     """The sentences in which somebody speaks of themself and of nobody else."""
     return "\n".join(
-        sentence.text + sentence.end_mark
+        sentence.whole
         for sentence in sentences(content)
         if _SELF.search(sentence.text)
         and not _OTHERS.search(sentence.text)

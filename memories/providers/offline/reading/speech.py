@@ -59,8 +59,3 @@ def with_apostrophes(text: str) -> tuple[str, list[int]]:
     ends = [match.end() for match in RE.contracted.finditer(text)]
     parts = [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
     return "'".join(parts), [end + number for number, end in enumerate(ends)]
-
-
-def confesses_joke(text: str) -> bool:
-    """The speaker says that what went before was a joke."""
-    return bool(RE.confesses_joke.search(simplified(text)))
