@@ -29,7 +29,8 @@ from memories.types import (
 )
 from understanding.coreference.discourse import stated_relations
 from understanding.coreference.resolve import refers_back, resolve
-from understanding.dates import find_dates, time_range
+from understanding.dates import time_range
+from understanding.dates.relative_dates import find_dates
 from understanding.entities import tag
 from understanding.lexicon import words
 from understanding.people.descriptions import describe, keys_of

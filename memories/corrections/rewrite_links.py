@@ -19,7 +19,7 @@ from memories import profiles
 from memories.corrections import derived
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.search import concepts
-from understanding.dates import find_dates
+from understanding.dates.relative_dates import find_dates
 from understanding.text import HAN, folded, normalise
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from memories.providers.offline.reading.entity_linking import Spot
 from memories.providers.offline.reading.facts import CERTAIN, Value, facts_of, subject_of
 from memories.providers.offline.reading.speech import wishes
 from memories.types import ForgetRequest
-from understanding.dates import find_dates
+from understanding.dates.relative_dates import find_dates
 from understanding.lexicon.rules import patterns
 from understanding.sentences import Sentence, clauses, sentences
 from understanding.text import HAN, is_chinese

@@ -29,7 +29,7 @@ from memories.types import (
     MemoryType,
     Subtype,
 )
-from understanding.dates import DateHit, find_dates
+from understanding.dates.relative_dates import DateHit, find_dates
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns, rows
 from understanding.statements.secrets import holds_phone, holds_secret
