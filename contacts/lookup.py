@@ -16,9 +16,9 @@ from understanding.attributes import YEARLY
 from understanding.coreference.conversation import staying
 from understanding.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from understanding.dates.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
-from understanding.people import clues, descriptions, references
+from understanding.people import descriptions, references
 from understanding.people.descriptions import Description
-from understanding.people.mentions import candidate_keys, find_mentions
+from understanding.people.mentions import candidate_keys, find_mentions, told_apart
 from understanding.types import Entry, Mention, Person, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
@@ -182,7 +182,7 @@ def _people(
     there = {pk: one for pk, one in known.items() if not one["archived"]}
     cards = {pk: one["card"] for pk, one in there.items()}
     meant = [mention for mention in mentions if mention.person.id in there]
-    meant = clues.told_apart(message, meant, cards)
+    meant = told_apart(message, meant, cards)
     near = [*_own_dates(end_user, today), *_dates(there, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))

@@ -10,14 +10,20 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from accounts.reasons import Reason
-from understanding.coreference import antecedent_evidence as evidence
 from understanding.coreference import antecedents, role_features
-from understanding.coreference.anaphors import Anaphor, find_anaphors
-from understanding.coreference.antecedent_evidence import Features, Scene, agrees
-from understanding.coreference.antecedents import Antecedents, Choice
+from understanding.coreference.anaphors import (
+    Anaphor,
+    Relative,
+    Turn,
+    beside,
+    find_anaphors,
+    inside,
+    lex,
+    read_turn,
+    relatives_of,
+)
+from understanding.coreference.antecedents import Antecedents, Choice, Features, Scene, agrees
 from understanding.coreference.discourse import Focus, Referent, Relation
-from understanding.coreference.relatives import Relative, lex, relatives_of
-from understanding.coreference.utterance import Turn, beside, inside, read_turn
 from understanding.types import Mention, Person, Utterance
 
 # What is read at most: turns, and of each its beginning.
@@ -43,7 +49,7 @@ def refers_back(text: str) -> bool:
     anaphors = find_anaphors(turn)
     if anaphors or lex.owned.search(turn.text):
         return True
-    sentence = evidence.of_sentence(turn, anaphors)
+    sentence = antecedents.of_sentence(turn, anaphors)
     return bool(turn.words) and antecedents.learned().leaves_out(sentence)
 
 
@@ -54,7 +60,7 @@ def may_mean_one(text: str) -> bool:
     anaphors = find_anaphors(turn)
     if anaphors:
         return any(a.number == 1 for a in anaphors)
-    sentence = evidence.of_sentence(turn, anaphors)
+    sentence = antecedents.of_sentence(turn, anaphors)
     return bool(turn.words) and antecedents.learned().leaves_out(sentence)
 
 
@@ -116,7 +122,7 @@ class Talk:
         at: _Owners = {}
         steps = _steps(turn)
         anaphors = [step for _, step in steps if isinstance(step, Anaphor)]
-        sentence = evidence.of_sentence(turn, anaphors)
+        sentence = antecedents.of_sentence(turn, anaphors)
         for start, step in steps:
             if isinstance(step, Anaphor):
                 at[start] = self._point(step, turn, sentence, found)

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from understanding import segmentation
-from understanding.lexicon import alternation, titles, word_sets, words
+from understanding.lexicon import Title, alternation, rows, titles, word_sets, words
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key, surname_of
 from understanding.people.annotation import Reading
 from understanding.people.spans import KINDS, Hit
 from understanding.people.surroundings import Surroundings
-from understanding.people.titles import bears
 from understanding.roles import Role, RoleWord, roles_of, terms
 from understanding.same_person import relationships
 from understanding.text import is_cjk, is_han, quotations
@@ -166,10 +165,10 @@ class Evidence:
             yield "title of the gender" if title.gender == person.gender else "title of another"
         if hit.form in person.relationship:
             yield "title in the relationship"
-        fits = bears(person, title, hit.form)
+        fits = _bears(person, title, hit.form)
         yield "title fits" if fits else "title unfit"
         rivals = [one for one in self.hits if one.kind == "title" and one.start == hit.start]
-        if not fits and any(bears(one.person, title, hit.form) for one in rivals):
+        if not fits and any(_bears(one.person, title, hit.form) for one in rivals):
             yield "another fits better"
 
     def _name(self, hit: Hit, script: str) -> Iterator[str]:
@@ -361,6 +360,28 @@ def is_beside(reading: Reading, word: RoleWord, start: int, end: int) -> bool:
     if word.end <= start:
         return bool(re.fullmatch(r"|[ ,，]{1,2}|,? (?:named |called )", before))
     return end <= word.outer and bool(re.fullmatch(r"[,，（(] ?", after))
+
+
+@lru_cache(maxsize=4096)
+def _kinds(person: Person) -> frozenset[str]:
+    """The role classes and professions that a person's relationship and aliases state."""
+    stated = (person.relationship, person.name, *person.aliases)
+    kinds = {role.kind for text in stated for role in roles_of(text)}
+    kinds |= {
+        row["kind"] for row in rows("professions") if person.relationship.endswith(row["word"])
+    }
+    return frozenset(kinds)
+
+
+def _bears(person: Person, title: Title, word: str) -> bool:
+    """Whether ``person`` can be addressed with a title, by gender and by what they are."""
+    if title.gender and person.gender not in ("", title.gender):
+        return False
+    if "*" in title.kinds or word in person.relationship:
+        return True
+    if "peer" in title.kinds:
+        return not any(role.subtype == "family" for role in roles_of(person.relationship))
+    return bool(title.kinds & _kinds(person))
 
 
 def _specific(hit: Hit) -> int:

@@ -1,9 +1,11 @@
 """Every spelling in a text that may mean somebody: keys of an index with where they stand."""
 
+import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
-from understanding.lexicon import titles, words
+from understanding.lexicon import alternation, titles, words
 from understanding.names import (
     HAN_KEY_LENGTH,
     KIN,
@@ -18,7 +20,6 @@ from understanding.names import (
     syllable,
 )
 from understanding.people.annotation import Reading, Token
-from understanding.people.titles import chinese_titles
 from understanding.roles import RoleWord, covered_by
 from understanding.text import is_cjk, is_han
 
@@ -135,8 +136,16 @@ def _cjk(reading: Reading) -> Iterator[Spelling]:
                 yield Spelling(TITLE + second, low, high, "nick")
             if second in _BEHIND or first == second:
                 yield Spelling(PART + first, low, high, "nick")
-    for found in chinese_titles(reading):
-        yield Spelling(TITLE + found.surname, found.start, found.end, "title", None, found.title)
+    for match in _chinese_title().finditer(reading.norm):
+        yield Spelling(TITLE + match[1], *match.span(), "title", None, match[2])
+
+
+@cache
+def _chinese_title() -> re.Pattern[str]:
+    """A surname and the title behind it: 王总, 张阿姨."""
+    compound, single = words("surnames", "compound"), words("surnames", "single")
+    forms = alternation(titles("zh"))
+    return re.compile(rf"({alternation(compound)}|[{''.join(sorted(single))}])({forms})(?!们)")
 
 
 def _slips(reading: Reading) -> Iterator[Spelling]:
