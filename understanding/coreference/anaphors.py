@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from understanding.certainty import NAMED
 from understanding.coreference import role_features
 from understanding.lexicon import alternation, words
 from understanding.lexicon.rules import patterns
@@ -23,8 +24,6 @@ from understanding.types import Mention, Utterance
 _STOPS = "，。！？；,.!?; \n"
 # What an assistant politely calls the user's parents.
 _POLITE_KIN = frozenset("叔叔 阿姨 伯父 伯母".split())
-# A mention this sure is a name; a role word found as less may still point back (医生).
-_NAME_FROM = 0.8
 
 Span = tuple[int, int]
 
@@ -69,7 +68,7 @@ def read_turn(utterance: Utterance, limit: int) -> Turn:
         and m.end <= limit
         and not (utterance.role == "assistant" and m.text in _POLITE_KIN)
     ]
-    exact = {(m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= _NAME_FROM}
+    exact = {(m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= NAMED}
     # In 房东闵姐 the role word only says who 闵姐 is.
     names = sorted(
         (m for m in named if m.how != "kinship" or not beside(text, (m.start, m.end), exact)),

@@ -19,6 +19,7 @@ from understanding.lexicon.rules import patterns
 from understanding.text import HAN
 
 lex = patterns(__file__)
+_FIRST_PERSON = patterns("first_person")
 
 Features = dict[str, float]
 # More often than this says no more: long conversations are not what was learned from.
@@ -177,7 +178,7 @@ def of_sentence(turn: Turn, anaphors: Sequence[Anaphor]) -> Features:
     found |= {f"has {one.group}": 1.0 for one in anaphors}
     found["question"] = float(bool(lex.question.search(text)))
     found["you"] = float(bool(lex.you.search(text)))
-    found["first person"] = float(bool(lex.first_person.search(text)))
+    found["first person"] = float(bool(_FIRST_PERSON.spoken.search(text)))
     return found | {f"word {word.text}": 1.0 for word in turn.words}
 
 

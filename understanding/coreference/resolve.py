@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from accounts.reasons import Reason
+from understanding.certainty import MEANT, RELATIVE
 from understanding.coreference import antecedents, role_features
 from understanding.coreference.anaphors import (
     Anaphor,
@@ -34,8 +35,6 @@ HISTORY_CHARACTERS = 600
 # Words that bring up somebody, in one turn, and those whom one may mean.
 _MOST_STEPS = 100
 _MOST_CANDIDATES = 12
-# Of a relative who is known to be one, where their owner is named. Measured on the corpus.
-_RELATIVE = 0.85
 
 _Step = Mention | Anaphor | Relative
 # Who is spoken of at a place, for the kin words that hang on it, and how surely.
@@ -129,7 +128,7 @@ class Talk:
             elif isinstance(step, Mention):
                 one = self.focus.person(step.person)
                 self.focus.touch(one, turn.clause(start))
-                at[start] = (*at.get(start, ()), (one, _RELATIVE))
+                at[start] = (*at.get(start, ()), (one, RELATIVE))
             else:
                 at[start] = (self._bring_in(step, turn, at, found),)
         says_who = turn.names or any(a.form == "personal" for a in anaphors)
@@ -173,7 +172,7 @@ class Talk:
         self, choice: Choice, a: Anaphor, turn: Turn, found: list[Mention]
     ) -> tuple[tuple[Referent, float], ...]:
         for one, likely in choice.all:
-            if likely >= 0.5 and one.last.turn >= 0:
+            if likely >= MEANT and one.last.turn >= 0:
                 self.focus.touch(one, turn.clause(a.start), pointed=True)
                 one.gender = one.gender or (a.gender if a.number == 1 else "")
         found += self._mentions(choice, turn, a.start, a.end)

@@ -15,6 +15,7 @@ from itertools import islice
 from uuid import UUID
 
 from accounts.reasons import Reason
+from understanding.certainty import LISTED, MEANT, SHARED
 from understanding.learned import logistic
 from understanding.lexicon import word_sets
 from understanding.names import is_shared, lookup_keys
@@ -71,7 +72,7 @@ def _spelt(part: str) -> tuple[Reading, Mapping[str, Sequence[Spelling]]]:
 
 def find_mentions(text: str, entries: Iterable[Entry]) -> list[Mention]:
     """The mentions in ``text`` of the people in ``entries``, by position: who is meant with a
-    probability of ``THRESHOLD`` at least. Where several people answer to the same
+    probability of ``certainty.MEANT`` at least. Where several people answer to the same
     words, each is returned with less confidence. Of a huge text the beginning and the end are
     read."""
     out: list[Mention] = []
@@ -87,14 +88,6 @@ def hits_of(text: str, entries: Sequence[Entry]) -> Iterator[tuple[int, Reading,
     for offset, part in _parts(text) if entries else ():
         reading, places = _read(part)
         yield offset, reading, find_hits(reading, places, entries)
-
-
-# The probability from which a hit is a mention. Exact cases are as many from 0.4 to 0.7 on authors
-# held out; a higher one trades a seventh of the wrong mentions for a twentieth of the right.
-THRESHOLD = 0.5
-# Of a short form that the table of names lists, written as a name: the corpus has too few for the
-# model to learn that Bill is one. One of several names (Sam: Samuel, Samantha) is less sure.
-LISTED, SHARED = 0.6, 0.55
 
 
 def mentions(reading: Reading, hits: Sequence[Hit]) -> list[Mention]:
@@ -136,12 +129,12 @@ def _of_short_form(short: str, features: Features, probability: float) -> float:
 
 
 def decide(scored: Sequence[tuple[Hit, float]]) -> dict[tuple[int, int], list[tuple[Hit, float]]]:
-    """The hits of at least THRESHOLD by place, the longest first; none overlaps a longer
+    """The hits of at least MEANT by place, the longest first; none overlaps a longer
     one, the earlier wins a tie."""
     taken: dict[tuple[int, int], list[tuple[Hit, float]]] = {}
     longest = sorted(scored, key=lambda one: (one[0].start - one[0].end, one[0].start))
     for hit, probability in longest:
-        if probability < THRESHOLD:
+        if probability < MEANT:
             continue
         place = (hit.start, hit.end)
         if place not in taken and any(hit.start < end and start < hit.end for start, end in taken):

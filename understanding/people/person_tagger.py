@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from understanding.learned import Logistic, model, sigmoid
 from understanding.lexicon import words
+from understanding.lexicon.rules import patterns
 from understanding.people.chain import Chain, Segment
 from understanding.people.span_evidence import (
     Token,
@@ -25,6 +26,7 @@ from understanding.people.span_evidence import (
     tokens,
 )
 from understanding.roles import groups, roles_of, terms
+from understanding.sentences import last_begun
 from understanding.text import is_han, normalise
 
 Kind = Literal["name", "nickname", "title", "role"]
@@ -33,8 +35,7 @@ USER = -1
 _LEAST = 0.1
 _OF = re.compile(r"(?i)\s*of(?: the)?\s*")
 _CHILDREN = frozenset({"son", "daughter", "child", "grandson", "granddaughter"})
-_SENTENCE_END = re.compile(r"[。！？!?；;\n]")
-_SELF = re.compile(r"(?i)[我咱俺]|\b(?:i|me|my|we|us|our)\b")
+_FIRST_PERSON = patterns("first_person")
 _OF_USER = " 们們的"
 _GENITIVE = re.compile(r"(?i)\s*(?:['’]s?|s|的)\s*")
 
@@ -232,12 +233,12 @@ def _told_of(text: str, spans: Sequence[PersonSpan], group: Sequence[int], at: i
     """Whose a bare partner or child is: theirs of whom the sentence is told by name
     (晓峰在慕尼黑，老婆是韩国人), unless it speaks of the user too; else the user's."""
     start = spans[at].start
-    sentence = re.split(_SENTENCE_END, text[:start])[-1]
+    sentence = last_begun(text[:start])
     begin = start - len(sentence)
     told = [n for n in range(at) if begin <= spans[n].start and group[n] != group[at]]
-    if not told or _SELF.search(text[spans[told[0]].start : start]):
+    if not told or _FIRST_PERSON.spoken.search(text[spans[told[0]].start : start]):
         return USER
-    if _SELF.sub("", text[begin : spans[told[0]].start]).strip(_OF_USER):
+    if _FIRST_PERSON.spoken.sub("", text[begin : spans[told[0]].start]).strip(_OF_USER):
         return USER
     return next((n for n in told if group[n] == group[told[0]] and spans[n].kind != "role"), USER)
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from accounts.reasons import Reason
+from understanding.certainty import REFERENCE
 from understanding.text import CJK, is_cjk, normalise, normalise_with_offsets, original_span
 from understanding.types import Entry, Mention, NameKey
 
@@ -17,8 +18,6 @@ PREFIX = "ref:"
 HOW = "reference"
 # Of one person, and of each the code points.
 MOST, LONGEST = 8, 60
-# How sure a phrase is that means one person alone; of several who share it none is.
-SURE = 0.85
 _MOST_TEXT = 200  # of the column in which the phrases of one key stand
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _LATIN = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:['-](?:(?!{CJK.pattern})[^\W_])+)*")
@@ -114,6 +113,6 @@ def _mentions(
     start, end = original_span(offsets, *place)
     people = {entry.person.id: entry.person for entry in places[place]}
     for person in people.values():
-        confidence = round(SURE / len(people) ** 0.5, 3)
+        confidence = round(REFERENCE / len(people) ** 0.5, 3)
         reason = Reason("by_reference", text=text[start:end])
         yield Mention(person, start, end, text[start:end], "reference", confidence, reason)

@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from memories.providers.offline.reading.circle import PersonDraft
 from memories.providers.offline.reading.entity_linking import Spot
 from understanding import segmentation
+from understanding.certainty import CERTAIN
 from understanding.lexicon import alternation, mapping, rows, words
 from understanding.lexicon.rules import Row, patterns, sets
 from understanding.lexicon.rules import rows as rules
@@ -35,8 +36,6 @@ _CALENDAR = alternation(
 )
 # Firms that the segmenter's dictionary takes for places, verbs or the like (by hand).
 FIRMS = words("organisations", "firms")
-# From which confidence on whom a pronoun means is certain.
-CERTAIN = 0.9
 LONGEST_LEAD = 40  # characters before an English subject
 
 

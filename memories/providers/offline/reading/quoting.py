@@ -10,9 +10,10 @@ from memories.providers.offline.judge import Judgement
 from memories.providers.offline.reading.circle import Circle, PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.entity_linking import Spot
-from memories.providers.offline.reading.facts import CERTAIN, Value, facts_of, subject_of
+from memories.providers.offline.reading.facts import Value, facts_of, subject_of
 from memories.providers.offline.reading.speech import wishes
 from memories.types import ForgetRequest
+from understanding.certainty import CERTAIN, GOES_ON, NOTED
 from understanding.dates.relative_dates import find_dates
 from understanding.lexicon.rules import patterns
 from understanding.sentences import Sentence, clauses, sentences
@@ -23,12 +24,9 @@ RE = patterns(__file__)
 # is about can't stand alone.
 FRAGMENT = 6
 LONGEST = 300  # characters of sentences quoted together
-NOTED = 0.95  # how sure it is whom a pronoun means that is said to mean somebody
 NEAR_DAYS = 90  # a month without a year that is nearer is the one that is meant
 # What is glued to a pronoun (she's).
 _SHORT_VERB = re.compile(r"['’]\w+")
-# How sure a sentence that speaks of nobody goes on about whom the one before it is about.
-GOES_ON = 0.8
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from memories.types import (
     MemoryType,
     Subtype,
 )
+from understanding.certainty import CONTACT_BORNE_OUT, CONTACT_NAME, CONTACT_ROLE
 from understanding.dates.relative_dates import DateHit, find_dates
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns, rows
@@ -40,8 +41,7 @@ RE = patterns(__file__)
 _CONTRASTS = rows(__file__, "contrasts")
 LONGEST_VALUE = 24  # characters of a value that is corrected
 
-# Thresholds. Those on sentences were chosen by their recall on authors whom the heads had not
-# seen; those on people on two authors' chats, which were looked at.
+# Thresholds on sentences, chosen by their recall on authors whom the heads had not seen.
 # A sentence is quoted from this probability on that it tells something of a life: .99 of what is
 # worth a memory, and .58 of what is not (held out by author, a corpus of which half is not) ...
 KEEP = 0.05
@@ -54,9 +54,6 @@ UNTRUE, FACT = 0.4, 0.5
 IMAGINED = 0.3
 # What a sentence does that tells nothing of a life, and whose words need not be true.
 ELSEWHERE = ("ask", "request", "forget", "paste", "fiction", "joke")
-# From which certainty of the tagger somebody new is a contact: by a name, by one that another turn
-# or a role beside it bears out, or in a role to the user of whom something is told.
-NAME, BORNE_OUT, ROLE = 0.8, 0.5, 0.7
 # From which probability a memory is the user's own, whoever else it is about.
 OWN = 0.5
 
@@ -248,8 +245,8 @@ def _is_contact(one: PersonDraft, *, told: bool) -> bool:
         return False
     if one.named:
         borne_out = len(one.turns) > 1 or one.role
-        return one.certainty >= (BORNE_OUT if borne_out else NAME)
-    return told and one.owner is None and bool(one.role) and one.certainty >= ROLE
+        return one.certainty >= (CONTACT_BORNE_OUT if borne_out else CONTACT_NAME)
+    return told and one.owner is None and bool(one.role) and one.certainty >= CONTACT_ROLE
 
 
 def _memory(draft: Draft, contacts: Sequence[PersonDraft]) -> ExtractedMemory:
