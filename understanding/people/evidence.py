@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from understanding import segmentation
+from understanding.document import Document
 from understanding.lexicon import Title, alternation, rows, titles, word_sets, words
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key, surname_of
-from understanding.people.annotation import Reading
 from understanding.people.spans import KINDS, Hit
 from understanding.people.surroundings import Surroundings
 from understanding.roles import Role, RoleWord, roles_of, terms
@@ -85,24 +85,24 @@ class Places:
 class Evidence:
     """The features of the hits of one text."""
 
-    def __init__(self, reading: Reading, hits: Sequence[Hit]) -> None:
-        self.reading, self.hits = reading, hits
+    def __init__(self, document: Document, hits: Sequence[Hit]) -> None:
+        self.document, self.hits = document, hits
         names = [
-            reading.norm[hit.start : hit.end]
+            document.norm[hit.start : hit.end]
             for hit in hits
-            if hit.kind not in GUESSED and is_han(reading.norm[hit.start])
+            if hit.kind not in GUESSED and is_han(document.norm[hit.start])
         ]
         named = {at for hit in hits for at in range(hit.start, hit.end)}
-        self._around = Surroundings(reading, names, named)
+        self._around = Surroundings(document, names, named)
         self._order = {kind: rank for rank, kind in enumerate(KINDS)}
-        self._places = Places(hits, reading.roles)
+        self._places = Places(hits, document.roles)
 
     def of(self, hit: Hit) -> Features:
         """The features of ``hit`` by name, each about 0..1."""
         found: Features = {}
         kind = hit.kind if hit.kind != "kinship" else f"kinship {hit.role.whose}"  # type: ignore[union-attr]
         group = "role" if "kinship" in kind or kind == "role phrase" else "name"
-        script = "han" if is_cjk(self.reading.norm[hit.start]) else "latin"
+        script = "han" if is_cjk(self.document.norm[hit.start]) else "latin"
         found[f"kind: {kind}"] = 1.0
         found[f"{script} {group}"] = 1.0
         if hit.kind == "title":
@@ -125,7 +125,7 @@ class Evidence:
         return found
 
     def _commonness(self, hit: Hit, script: str) -> Features:
-        surface = self.reading.norm[hit.start : hit.end]
+        surface = self.document.norm[hit.start : hit.end]
         exact = "exact" if hit.kind in ("name", "alias") else "part"
         if script == "han":
             count = math.log1p(segmentation.frequency(surface)) / 10
@@ -150,7 +150,7 @@ class Evidence:
 
     def _is_word(self, hit: Hit, script: str) -> bool:
         """Whether the characters are also a word for something else."""
-        surface = self.reading.norm[hit.start : hit.end]
+        surface = self.document.norm[hit.start : hit.end]
         if script == "han":
             tag = segmentation.tag(surface)
             return surface in words("chinese_words") or (bool(tag) and tag[:2] != "nr")
@@ -177,13 +177,13 @@ class Evidence:
             yield f"a role word as {hit.kind}"
             if any(one.level != "common" for one in role):
                 yield "a close role word as a name"
-        for word in self.reading.roles:
+        for word in self.document.roles:
             if word.start < hit.end and hit.start < word.end:
                 same = word.end == hit.end and word.start <= hit.start
                 yield f"a role there: {word.whose if same else 'part'}"
         if script == "latin" and hit.kind == "part":
             last = name_key(hit.text).split(" ")[-1]
-            yield "surname" if self.reading.norm[hit.start : hit.end] == last else "middle name"
+            yield "surname" if self.document.norm[hit.start : hit.end] == last else "middle name"
         if (
             hit.kind in ("first name", "diminutive", "short", "fuzzy")
             and hit.text != hit.person.name
@@ -197,7 +197,7 @@ class Evidence:
         yield from self._stated(hit.role, hit.mine, hit.person)
         yield from self._rivals(hit, hit.role)
         word = hit.role
-        gap = self.reading.norm.startswith(" ", word.end)
+        gap = self.document.norm.startswith(" ", word.end)
         named = [one for one in self.hits if one.start == word.end + gap and one.role is None]
         if named:
             same = any(one.person.id == hit.person.id for one in named)
@@ -214,7 +214,7 @@ class Evidence:
         if name_key(hit.text) == name_key(hit.person.relationship):
             yield "phrase as stated"
         stated = "former" if lex.former.match(hit.person.relationship.lower()) else "present"
-        said = bool(_FORMER_BEFORE.search(self.reading.norm[: hit.start][-8:]))
+        said = bool(_FORMER_BEFORE.search(self.document.norm[: hit.start][-8:]))
         yield f"{stated}, said to be former: {said}"
 
     def _stated(self, word: RoleWord, mine: Role, person: Person) -> Iterator[str]:
@@ -257,7 +257,7 @@ class Evidence:
             return True
         kinds = {role.kind for role in stated_roles(stated) if role != hit.mine}
         for one in self.hits:
-            said = self.reading.norm[one.start : one.end] == owner
+            said = self.document.norm[one.start : one.end] == owner
             if said or word.outer - 1 <= one.end <= word.start:
                 names = map(name_key, (one.person.name, *one.person.aliases))
                 theirs = {role.kind for role in roles_of(one.person.relationship)}
@@ -267,14 +267,14 @@ class Evidence:
 
     def _names_stranger(self, word: RoleWord) -> bool:
         """Whether a name follows that no hit has: 我同事罗昊, my coworker Delia."""
-        gap = self.reading.norm.startswith(" ", word.end)
+        gap = self.document.norm.startswith(" ", word.end)
         if is_han(word.text[0]):
             after = self._around.after(word.end)
             return after is not None and len(after.text) > 1 and after.tag == "nr"
-        index = self.reading.starts.get(word.end + 1)
-        if index is None or not gap or not self.reading.cased:
+        index = self.document.starts.get(word.end + 1)
+        if index is None or not gap or not self.document.cased:
             return False
-        token = self.reading.tokens[index]
+        token = self.document.tokens[index]
         return (
             token.capital and token.key not in words("english_words") and token.key not in terms()
         )
@@ -301,9 +301,9 @@ class Evidence:
 
     def _roles_beside(self, hit: Hit, same: Sequence[Hit]) -> Iterator[str]:
         for word in self._places.roles_near(hit):
-            if not is_beside(self.reading, word, hit.start, hit.end):
+            if not is_beside(self.document, word, hit.start, hit.end):
                 continue
-            text = self.reading.norm[word.start : word.end]
+            text = self.document.norm[word.start : word.end]
             known = hit.person.relationship
             if _fits(word, hit):
                 yield "the role beside fits"
@@ -315,28 +315,28 @@ class Evidence:
 
     @cached_property
     def _quoted(self) -> list[tuple[int, int]]:
-        return [(low, high) for low, high in quotations(self.reading.norm) if high - low > 2]
+        return [(low, high) for low, high in quotations(self.document.norm) if high - low > 2]
 
     @cached_property
     def _talks_of(self) -> list[str]:
-        norm, tokens = self.reading.norm, {token.key for token in self.reading.tokens}
+        norm, tokens = self.document.norm, {token.key for token in self.document.tokens}
         return [
             name
             for name, entries in _TALK.items()
             if not tokens.isdisjoint(entries)
-            or (self.reading.chinese and any(word in norm for word in entries if is_han(word[0])))
+            or (self.document.chinese and any(word in norm for word in entries if is_han(word[0])))
         ]
 
     @cached_property
     def _famous(self) -> bool:
-        return bool(_FAME.search(self.reading.norm))
+        return bool(_FAME.search(self.document.norm))
 
     def _text(self, hit: Hit, group: str) -> Iterator[str]:
         around = [(low, high) for low, high in self._quoted if low < hit.start and hit.end < high]
         if around:
             alone = around[0][0] + 1 == hit.start and hit.end == around[0][1] - 1
             yield f"{group} quoted alone" if alone else f"{group} in a quotation"
-        surface = self.reading.norm[hit.start : hit.end]
+        surface = self.document.norm[hit.start : hit.end]
         if surface in words("celebrities") and surface not in words("given_names"):
             yield "celebrity"
         for name in self._talks_of:
@@ -352,11 +352,11 @@ def stated_roles(stated: str) -> tuple[Role, ...]:
     return tuple(itertools.chain.from_iterable(found))
 
 
-def is_beside(reading: Reading, word: RoleWord, start: int, end: int) -> bool:
+def is_beside(document: Document, word: RoleWord, start: int, end: int) -> bool:
     """Whether a role word stands beside the name at [start, end): 我同事张伟, Dave, my mate."""
     if word.whose == "other":
         return False
-    before, after = reading.norm[word.end : start], reading.norm[end : word.outer]
+    before, after = document.norm[word.end : start], document.norm[end : word.outer]
     if word.end <= start:
         return bool(re.fullmatch(r"|[ ,，]{1,2}|,? (?:named |called )", before))
     return end <= word.outer and bool(re.fullmatch(r"[,，（(] ?", after))

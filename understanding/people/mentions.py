@@ -10,25 +10,22 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice
 from uuid import UUID
 
 from accounts.reasons import Reason
 from understanding.certainty import LISTED, MEANT, SHARED
+from understanding.document import Document, read
 from understanding.learned import logistic
 from understanding.lexicon import word_sets
 from understanding.names import is_shared, lookup_keys
-from understanding.people.annotation import Reading
 from understanding.people.evidence import Evidence, Features, is_beside
 from understanding.people.spans import Hit, find_hits
-from understanding.people.spellings import Spelling, spellings
 from understanding.same_person import relationships, text_overlap
 from understanding.types import Entry, Mention, Person
 
 # A longer text is a document: its beginning and its end are read.
 _READ_HEAD, _READ_TAIL = 6000, 2000
-_MESSAGE = 1000
 _MAX_KEYS = 20000
 
 
@@ -37,75 +34,60 @@ def entries_of(people: Iterable[Person]) -> list[Entry]:
     return [Entry(key, person) for person in people for key in lookup_keys(person)]
 
 
-def candidate_keys(text: str) -> frozenset[str]:
+def candidate_keys(text: str | Document) -> frozenset[str]:
     """Every key that ``text`` may hold: linear in its length, and capped for huge texts."""
     keys: dict[str, None] = {}
     for _, part in _parts(text):
-        keys.update(dict.fromkeys(_read(part)[1]))
+        keys.update(dict.fromkeys(read(part).spellings))
     return frozenset(islice(keys, _MAX_KEYS))
 
 
-def _parts(text: str) -> list[tuple[int, str]]:
+def _parts(text: str | Document) -> list[tuple[int, str | Document]]:
     """What is read of ``text``, each part with where it begins."""
-    if len(text) <= _READ_HEAD + _READ_TAIL:
+    whole = text if isinstance(text, str) else text.text
+    if len(whole) <= _READ_HEAD + _READ_TAIL:
         return [(0, text)]
-    return [(0, text[:_READ_HEAD]), (len(text) - _READ_TAIL, text[-_READ_TAIL:])]
+    return [(0, whole[:_READ_HEAD]), (len(whole) - _READ_TAIL, whole[-_READ_TAIL:])]
 
 
-def _read(part: str) -> tuple[Reading, Mapping[str, Sequence[Spelling]]]:
-    """A part of a text and its spellings by key."""
-    return _read_message(part) if len(part) <= _MESSAGE else _spelt(part)
-
-
-@lru_cache(maxsize=32)  # asked for its keys first, then for who of the people found is meant
-def _read_message(part: str) -> tuple[Reading, Mapping[str, Sequence[Spelling]]]:
-    return _spelt(part)
-
-
-def _spelt(part: str) -> tuple[Reading, Mapping[str, Sequence[Spelling]]]:
-    reading = Reading(part)
-    found: dict[str, list[Spelling]] = defaultdict(list)
-    for spelling in spellings(reading):
-        found[spelling.key].append(spelling)
-    return reading, found
-
-
-def find_mentions(text: str, entries: Iterable[Entry]) -> list[Mention]:
+def find_mentions(text: str | Document, entries: Iterable[Entry]) -> list[Mention]:
     """The mentions in ``text`` of the people in ``entries``, by position: who is meant with a
     probability of ``certainty.MEANT`` at least. Where several people answer to the same
     words, each is returned with less confidence. Of a huge text the beginning and the end are
     read."""
     out: list[Mention] = []
-    for offset, reading, hits in hits_of(text, list(entries)):
-        for found in mentions(reading, hits):
+    for offset, document, hits in hits_of(text, list(entries)):
+        for found in mentions(document, hits):
             shifted = replace(found, start=found.start + offset, end=found.end + offset)
             out.append(shifted if offset else found)
     return out
 
 
-def hits_of(text: str, entries: Sequence[Entry]) -> Iterator[tuple[int, Reading, list[Hit]]]:
+def hits_of(
+    text: str | Document, entries: Sequence[Entry]
+) -> Iterator[tuple[int, Document, list[Hit]]]:
     """Each part that is read of ``text``: where it begins, and who may be meant in it."""
     for offset, part in _parts(text) if entries else ():
-        reading, places = _read(part)
-        yield offset, reading, find_hits(reading, places, entries)
+        document = read(part)
+        yield offset, document, find_hits(document, entries)
 
 
-def mentions(reading: Reading, hits: Sequence[Hit]) -> list[Mention]:
+def mentions(document: Document, hits: Sequence[Hit]) -> list[Mention]:
     """The mentions that ``hits`` amount to, by position, each person once a place. Where
     several people are likely at one place, each has less confidence."""
-    evidence, weights = Evidence(reading, hits), logistic("mention_model")
+    evidence, weights = Evidence(document, hits), logistic("mention_model")
     scored = []
     for hit in hits:
         features = evidence.of(hit)
         probability = weights.probability(features)
         if hit.kind == "diminutive":
-            probability = _of_short_form(reading.norm[hit.start : hit.end], features, probability)
+            probability = _of_short_form(document.norm[hit.start : hit.end], features, probability)
         scored.append((hit, probability))
     likely = decide(scored)
     out = []
     for (start, end), group in sorted(likely.items()):
-        first, last = reading.original(start, end)
-        text = reading.text[first:last]
+        first, last = document.original(start, end)
+        text = document.text[first:last]
         for hit, probability in group:
             reason = hit.reason
             if len(group) > 1 and not (hit.role and hit.role.group):
@@ -149,11 +131,11 @@ def is_gainsaid(text: str, mention: Mention) -> bool:
     known = mention.person.relationship
     if not known:
         return False
-    reading = Reading(text)
-    start, end = (bisect_left(reading.offsets, at) for at in (mention.start, mention.end))
-    beside = [word for word in reading.roles if is_beside(reading, word, start, end)]
+    document = read(text)
+    start, end = (bisect_left(document.offsets, at) for at in (mention.start, mention.end))
+    beside = [word for word in document.roles if is_beside(document, word, start, end)]
     return any(not word.group for word in beside) and not any(
-        relationships.may_be_one(reading.norm[word.start : word.end], known) for word in beside
+        relationships.may_be_one(document.norm[word.start : word.end], known) for word in beside
     )
 
 

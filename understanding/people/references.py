@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from accounts.reasons import Reason
 from understanding.certainty import REFERENCE
-from understanding.text import CJK, is_cjk, normalise, normalise_with_offsets, original_span
+from understanding.document import Document, read
+from understanding.text import CJK, is_cjk, normalise, original_span
 from understanding.types import Entry, Mention, NameKey
 
 PREFIX = "ref:"
@@ -41,9 +42,9 @@ def keys_of(phrases: Iterable[str]) -> Iterator[NameKey]:
             yield NameKey(PREFIX + key, "reference", "\n".join(texts))
 
 
-def keys_in(text: str) -> frozenset[str]:
+def keys_in(text: str | Document) -> frozenset[str]:
     """Every key that a text may hold: about one for each of its characters or words."""
-    return frozenset(PREFIX + head for head in _heads(normalise(text)))
+    return frozenset(PREFIX + head for head in _heads(read(text).norm))
 
 
 def _heads(norm: str) -> Iterator[str]:
@@ -64,7 +65,7 @@ def _heads(norm: str) -> Iterator[str]:
             start = stop
 
 
-def find(text: str, entries: Iterable[Entry]) -> list[Mention]:
+def find(text: str | Document, entries: Iterable[Entry]) -> list[Mention]:
     """The phrases of ``entries`` that stand in ``text``, by position, none within a longer one.
     Where several people share one, each has less confidence."""
     said = [
@@ -75,7 +76,8 @@ def find(text: str, entries: Iterable[Entry]) -> list[Mention]:
     ]
     if not said:
         return []
-    norm, offsets = normalise_with_offsets(text)
+    document = read(text)
+    norm, offsets = document.norm, document.offsets
     places: dict[tuple[int, int], list[Entry]] = defaultdict(list)
     for phrase, entry in said:
         for start, end in _places(norm, phrase):
@@ -86,7 +88,9 @@ def find(text: str, entries: Iterable[Entry]) -> list[Mention]:
         if not any(start < other_end and other < end for other, other_end in found):
             found.append((start, end))
     return [
-        mention for place in sorted(found) for mention in _mentions(text, offsets, place, places)
+        mention
+        for place in sorted(found)
+        for mention in _mentions(document.text, offsets, place, places)
     ]
 
 

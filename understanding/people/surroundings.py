@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache, cached_property
 
+from understanding.document import Document, Token
 from understanding.lexicon import word_sets, words
 from understanding.names import surname_of
-from understanding.people.annotation import Reading, Token
 from understanding.segmentation import NAME_FREQUENCY, Word
 from understanding.text import is_cjk, is_han
 
@@ -27,8 +27,8 @@ class Surroundings:
     """Of the places of one text; ``names`` are the Chinese names in question there, ``named``
     where any name is."""
 
-    def __init__(self, reading: Reading, names: Collection[str], named: Collection[int]) -> None:
-        self._reading, self._named = reading, named
+    def __init__(self, document: Document, names: Collection[str], named: Collection[int]) -> None:
+        self._reading, self._named = document, named
         self._names = dict.fromkeys(names, float(NAME_FREQUENCY))
 
     def han(self, start: int, end: int) -> Iterator[str]:

@@ -8,11 +8,12 @@ from memories.providers.offline.reading.circle import PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.quoting import Draft, DraftBook
 from memories.types import ForgetRequest
+from understanding.document import read
 from understanding.people.person_tagger import person_spans
 from understanding.requests import forget_reading
 from understanding.requests.forget_reading import Reading
 from understanding.roles import terms
-from understanding.sentences import Sentence, sentences
+from understanding.sentences import Sentence
 from understanding.text import normalise
 
 REPEATED = 2  # user turns within which a second, bare request only repeats the first
@@ -44,7 +45,7 @@ def _named_beside(spoken: SpokenTurn, sentence: Sentence) -> bool:
     """Whether another sentence of the message names what is to be forgotten."""
     readings = [
         forget_reading.read(one.whole)
-        for one in sentences(spoken.text)
+        for one in read(spoken.text).sentences
         if one.start != sentence.start
     ]
     return any(one.acts and one.means == "named" and one.topic for one in readings)

@@ -15,8 +15,9 @@ from memories.providers.offline.reading.speech import wishes
 from memories.types import ForgetRequest
 from understanding.certainty import CERTAIN, GOES_ON, NOTED
 from understanding.dates.relative_dates import find_dates
+from understanding.document import read
 from understanding.lexicon.rules import patterns
-from understanding.sentences import Sentence, clauses, sentences
+from understanding.sentences import Sentence, clauses
 from understanding.text import HAN, is_chinese
 
 RE = patterns(__file__)
@@ -162,7 +163,7 @@ def drafts_of(spoken: SpokenTurn) -> list[Draft]:
     """The sentences of a turn of the user's, in order. A Chinese one that speaks of nobody goes on
     about whom the one before it is about."""
     drafts: list[Draft] = []
-    for sentence in sentences(spoken.text):
+    for sentence in read(spoken.text).sentences:
         draft = _draft(spoken, sentence)
         goes_on = drafts and not draft.spots and draft.subject is None and HAN.search(draft.text())
         if goes_on and (subject := drafts[-1].subject) is not None:

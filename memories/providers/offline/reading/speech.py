@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from memories.providers.offline.reading.entity_linking import Spot
+from understanding.document import read
 from understanding.lexicon.rules import patterns
 from understanding.sentences import sentences
 from understanding.text import simplified
@@ -37,7 +38,7 @@ def makes(text: str) -> bool:
 
 def last_question(text: str) -> str:
     """The last question of ``text``, without its mark; empty where it asks none."""
-    asked = [s.text for s in sentences(text) if s.end_mark[:1] in {"?", "？"}]
+    asked = [s.text for s in read(text).sentences if s.end_mark[:1] in {"?", "？"}]
     return asked[-1] if asked else ""
 
 
