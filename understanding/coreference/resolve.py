@@ -44,22 +44,26 @@ _Owners = dict[int, tuple[tuple[Referent, float], ...]]
 def refers_back(text: str) -> bool:
     """Whether ``text`` may mean a person without naming them, so that it is worth fetching
     the conversation. Errs towards yes: where it says no, :func:`resolve` finds nobody."""
-    turn = read_turn(Utterance("user", text), MESSAGE_CHARACTERS)
-    anaphors = find_anaphors(turn)
+    turn, anaphors = _read_alone(text)
     if anaphors or lex.owned.search(turn.text):
         return True
-    sentence = antecedents.of_sentence(turn, anaphors)
-    return bool(turn.words) and antecedents.learned().leaves_out(sentence)
+    return _leaves_out_whom(turn)
 
 
 def may_mean_one(text: str) -> bool:
     """Whether ``text`` may mean one person without naming them: by a word, or by a subject that is
     left out. Words for several people mostly mean people in general."""
+    turn, anaphors = _read_alone(text)
+    return any(a.number == 1 for a in anaphors) if anaphors else _leaves_out_whom(turn)
+
+
+def _read_alone(text: str) -> tuple[Turn, list[Anaphor]]:
     turn = read_turn(Utterance("user", text), MESSAGE_CHARACTERS)
-    anaphors = find_anaphors(turn)
-    if anaphors:
-        return any(a.number == 1 for a in anaphors)
-    sentence = antecedents.of_sentence(turn, anaphors)
+    return turn, find_anaphors(turn)
+
+
+def _leaves_out_whom(turn: Turn) -> bool:
+    sentence = antecedents.of_sentence(turn, [])
     return bool(turn.words) and antecedents.learned().leaves_out(sentence)
 
 

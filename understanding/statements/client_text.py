@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from understanding.lexicon.rules import patterns
-from understanding.text import enclosed, names_role
+from understanding.text import enclosed, joined_spans, names_role
 
 _Span = tuple[int, int]
 
@@ -155,7 +155,7 @@ def _client_text(content: str) -> list[_Span]:
         begins, ends = asked[0] if first == "own" else asked[-1]
         label = next(one for one in sections if one.start == begins)
         return _others([(label.begins, ends)], len(content), attached)
-    found = _joined([*spans, *((part.start, part.end) for part in attached)])
+    found = joined_spans([*spans, *((part.start, part.end) for part in attached)])
     left = _others(found, len(content), [])
     if any(content[start:end].strip() for start, end in left):
         return found
@@ -360,14 +360,4 @@ def _others(own: Sequence[_Span], length: int, attached: Sequence[_Part]) -> lis
     """All but ``own``, and what is attached within it."""
     edges = [0, *(edge for span in own for edge in span), length]
     around = list(zip(edges[::2], edges[1::2], strict=True))
-    return _joined([*around, *((part.start, part.end) for part in attached)])
-
-
-def _joined(spans: Sequence[_Span]) -> list[_Span]:
-    found: list[_Span] = []
-    for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        elif start < end:
-            found.append((start, end))
-    return found
+    return joined_spans([*around, *((part.start, part.end) for part in attached)])

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from understanding.attributes import CAPTIONS
 from understanding.lexicon.rules import content
+from understanding.text import joined_spans
 
 OPEN, CLOSE = "<mio-memory>", "</mio-memory>"
 WORDS = content(__file__)
@@ -79,7 +80,7 @@ def injected(content: str) -> list[_Span]:
     plain, offsets = _unescaped(content)
     spans = _tagged(plain)
     if _OURS.search(plain):
-        spans = _joined([*spans, *_untagged(plain, spans)])
+        spans = joined_spans([*spans, *_untagged(plain, spans)])
     return [(offsets[start], offsets[end]) for start, end in spans]
 
 
@@ -150,13 +151,3 @@ def _back_over_cards(plain: str, start: int, floor: int) -> int:
             break
         start = line = before
     return start
-
-
-def _joined(spans: list[_Span]) -> list[_Span]:
-    found: list[_Span] = []
-    for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found

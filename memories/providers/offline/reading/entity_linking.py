@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memories.providers.offline.reading.circle import Circle, PersonDraft, called, is_group, may_be
+from memories.providers.offline.reading.circle import Circle, PersonDraft, called
 from understanding import segmentation
 from understanding.certainty import FOLLOWS, KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
 from understanding.lexicon.rules import patterns
@@ -15,6 +15,7 @@ from understanding.people.person_tagger import (
     person_spans,
     same_person,
 )
+from understanding.roles import groups as group_terms
 from understanding.roles import kinship, terms
 from understanding.same_person import namesakes
 from understanding.sentences import last_begun
@@ -174,7 +175,7 @@ def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> 
     """Whether it is taken for somebody; a role beside a name that is theirs says what they are,
     however unsure it would be alone."""
     words = text[span.start : span.end]
-    if span.kind == "role" and (is_group(words) or _begins_a_word(span, text)):
+    if span.kind == "role" and (normalise(words) in group_terms() or _begins_a_word(span, text)):
         return False
     sure = span.probability >= LEAST[span.kind] or (span.kind == "role" and with_name)
     return sure and not circle.is_banned(words)
@@ -265,7 +266,7 @@ def _by_name(
             sure = [m for m in keyed if m.how in hows and m.confidence > MEANT]
             bearers = [p for m in sure if (p := circle.by_id(m.person.id)) is not None]
         another = namesakes.says_another(text, span.start, span.end)
-        fitting = [p for p in bearers if not role or may_be(p, role)]
+        fitting = [p for p in bearers if not role or not namesakes.is_someone_else(role, p.role)]
         if bearers and (another or not fitting):
             person = circle.meet(text[span.start : span.end], named=True, role=role, owner=None)
             person.namesake = True
