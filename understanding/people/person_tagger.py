@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from understanding.learned import Logistic, model, sigmoid
 from understanding.lexicon import words
@@ -48,6 +48,17 @@ class PersonSpan(NamedTuple):
     end: int
     kind: Kind
     probability: float
+
+
+class Placed(Protocol):
+    """A span of a text, also those that are learned from."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
 
 
 def person_spans(
@@ -150,13 +161,13 @@ def _particles() -> frozenset[str]:
     return words("name_particles")
 
 
-def same_person(text: str, spans: Sequence[PersonSpan]) -> list[int]:
+def same_person(text: str, spans: Sequence[Placed]) -> list[int]:
     """A group number for each span: spans of one person (我同事张伟, my mate Dave) share one.
     Numbers count from 0 in the order of the text."""
     return grouped(text, spans, _pairs())
 
 
-def owners(text: str, spans: Sequence[PersonSpan]) -> list[int | None]:
+def owners(text: str, spans: Sequence[Placed]) -> list[int | None]:
     """Whose a role is, for each span: ``USER``, the index of another span (Ryan's girlfriend:
     Ryan), or None where it isn't said and for what is no role."""
     group = same_person(text, spans)
@@ -195,7 +206,7 @@ def likeliest(classes: Mapping[str, Logistic], features: Mapping[str, float]) ->
     return max(classes, key=lambda name: classes[name].log_odds(features))
 
 
-def grouped(text: str, spans: Sequence[PersonSpan], pairs: Logistic) -> list[int]:
+def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
     """A group number for each span, which joins the span before it that it most likely is."""
     out: list[int] = []
     # Of those further back only their words count, so the first of each stands for all.
@@ -209,7 +220,7 @@ def grouped(text: str, spans: Sequence[PersonSpan], pairs: Logistic) -> list[int
     return out
 
 
-def _owner(text: str, spans: Sequence[PersonSpan], group: Sequence[int], at: int) -> int | None:
+def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int | None:
     span = spans[at]
     if at + 1 < len(spans) and _OF.fullmatch(text[span.end : spans[at + 1].start]):
         return at + 1
@@ -229,7 +240,7 @@ def _owner(text: str, spans: Sequence[PersonSpan], group: Sequence[int], at: int
     return _told_of(text, spans, group, at) if is_own_family(words_for) else USER
 
 
-def _told_of(text: str, spans: Sequence[PersonSpan], group: Sequence[int], at: int) -> int:
+def _told_of(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int:
     """Whose a bare partner or child is: theirs of whom the sentence is told by name
     (晓峰在慕尼黑，老婆是韩国人), unless it speaks of the user too; else the user's."""
     start = spans[at].start
@@ -316,7 +327,7 @@ def _sign(char: str) -> str:
     return char if char in "阿小老大肥细" else "other"
 
 
-def pair_features(text: str, spans: Sequence[PersonSpan], one: int, other: int) -> dict[str, float]:
+def pair_features(text: str, spans: Sequence[Placed], one: int, other: int) -> dict[str, float]:
     """What speaks for spans ``one`` and, further on, ``other`` being one person, and against."""
     a, b = spans[one], spans[other]
     between = text[a.end : b.start]
