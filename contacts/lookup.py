@@ -16,11 +16,11 @@ from understanding.attributes import YEARLY
 from understanding.coreference.conversation import staying
 from understanding.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from understanding.dates.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
-from understanding.document import Document
-from understanding.document import read as read_document
 from understanding.people import descriptions, references
 from understanding.people.descriptions import Description
 from understanding.people.mentions import candidate_keys, find_mentions, told_apart
+from understanding.text_document import Document
+from understanding.text_document import read as read_document
 from understanding.types import Entry, Mention, Person, Utterance
 
 # Turns of a conversation that pronouns may reach back to.

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understanding.document import Document
 from understanding.names import lookup_keys, name_key
 from understanding.roles import kinship
 from understanding.text import normalise, normalise_with_offsets, original_span
+from understanding.text_document import Document
 from understanding.types import Person
 
 

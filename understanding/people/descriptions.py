@@ -15,10 +15,10 @@ from uuid import UUID
 from accounts.reasons import Reason
 from understanding import attribute_index
 from understanding.attribute_index import PREFIX, agree, attribute_of
-from understanding.document import Document, read
 from understanding.people import descriptions_en, descriptions_zh
 from understanding.roles import roles_of
 from understanding.text import original_span
+from understanding.text_document import Document, read
 from understanding.types import Constraint, Description, Mention, Person
 
 __all__ = ["Constraint", "Description", "describe", "keys_of", "match"]

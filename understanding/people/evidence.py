@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 
 from understanding import segmentation
-from understanding.document import Document, Token
 from understanding.lexicon import Title, alternation, rows, titles, word_sets, words
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key, surname_of
@@ -19,6 +18,7 @@ from understanding.roles import Role, RoleWord, roles_of, terms
 from understanding.same_person import relationships
 from understanding.segmentation import NAME_FREQUENCY, Word
 from understanding.text import is_cjk, is_han, quotations
+from understanding.text_document import Document, Token
 from understanding.types import Person
 
 # How far before and behind a place Chinese is cut into words.

@@ -15,13 +15,13 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from understanding.certainty import LISTED, MEANT, SHARED
-from understanding.document import Document, read
 from understanding.learned import logistic
 from understanding.lexicon import word_sets
 from understanding.names import is_shared, lookup_keys
 from understanding.people.evidence import Evidence, Features, is_beside
 from understanding.people.spans import Hit, find_hits
 from understanding.same_person import relationships, text_overlap
+from understanding.text_document import Document, read
 from understanding.types import Entry, Mention, Person
 
 # A longer text is a document: its beginning and its end are read.

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from accounts.reasons import Reason
 from understanding.certainty import REFERENCE
-from understanding.document import Document, read
 from understanding.text import CJK, is_cjk, normalise, original_span
+from understanding.text_document import Document, read
 from understanding.types import Entry, Mention, NameKey
 
 PREFIX = "ref:"

@@ -7,7 +7,6 @@ from functools import lru_cache
 from uuid import UUID
 
 from accounts.reasons import Reason
-from understanding.document import Document, Spelling
 from understanding.lexicon import titles, words
 from understanding.names import (
     HAN_KEY_LENGTH,
@@ -21,6 +20,7 @@ from understanding.names import (
 )
 from understanding.roles import Role, RoleWord, groups, is_anothers, roles_of
 from understanding.text import is_cjk, is_han
+from understanding.text_document import Document, Spelling
 from understanding.types import Entry, How, Person
 
 # Each way of being named, the surest first, and its reason.

@@ -8,13 +8,13 @@ from memories.providers.offline.reading.circle import PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.quoting import Draft, DraftBook
 from memories.types import ForgetRequest
-from understanding.document import read
 from understanding.people.person_tagger import person_spans
 from understanding.requests import forget_reading
 from understanding.requests.forget_reading import Reading
 from understanding.roles import terms
 from understanding.sentences import Sentence
 from understanding.text import normalise
+from understanding.text_document import read
 
 REPEATED = 2  # user turns within which a second, bare request only repeats the first
 

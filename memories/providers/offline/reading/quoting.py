@@ -15,10 +15,10 @@ from memories.providers.offline.reading.speech import wishes
 from memories.types import ForgetRequest
 from understanding.certainty import CERTAIN, GOES_ON, NOTED
 from understanding.dates.relative_dates import find_dates
-from understanding.document import read
 from understanding.lexicon.rules import patterns
 from understanding.sentences import Sentence, clauses
 from understanding.text import HAN, is_chinese
+from understanding.text_document import read
 
 RE = patterns(__file__)
 # A sentence of fewer words (of Chinese, half as many characters again) that says of nobody whom it

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from memories.providers.offline.reading.entity_linking import Spot
-from understanding.document import read
 from understanding.lexicon.rules import patterns
 from understanding.sentences import sentences
 from understanding.text import simplified
+from understanding.text_document import read
 
 RE = patterns(__file__)
 

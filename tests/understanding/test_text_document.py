@@ -1,9 +1,9 @@
 """A text is read once, and its document handed on."""
 
-from understanding.document import Document, read
 from understanding.people import references
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.sentences import last_begun
+from understanding.text_document import Document, read
 from understanding.types import Person
 
 TEXT = "我表哥周海涛昨天到了。Dr. Lee met him; 他们聊了很久"
