@@ -5,8 +5,7 @@ from datetime import date
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
-from understanding.attributes import ATTRIBUTES, label
-from understanding.captions import LABELS
+from understanding.attributes import ATTRIBUTES, LABELS, label
 from understanding.dates import important_dates, partial_dates
 from understanding.text import names_role, one_line
 

@@ -16,9 +16,11 @@ from understanding.attributes import YEARLY
 from understanding.coreference.conversation import staying
 from understanding.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from understanding.dates.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
-from understanding.people import clues, descriptions, references
+from understanding.people import descriptions, references
 from understanding.people.descriptions import Description
-from understanding.people.mentions import candidate_keys, find_mentions
+from understanding.people.mentions import candidate_keys, find_mentions, told_apart
+from understanding.text_document import Document
+from understanding.text_document import read as read_document
 from understanding.types import Entry, Mention, Person, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
@@ -86,26 +88,27 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     message = message[:CHARACTERS]
     today, span = end_user.day_of_talk, SOON if asked_for(message) else NEAR
     days = [DAY + key for key in keys_within(today, span)]
-    described = descriptions.describe(message)
+    document = read_document(message)
+    described = descriptions.describe(document)
     attributes = [*descriptions.keys_of(described), *days]
     back = refers_back(message)
     session, before = _read(turns) if back or stay else ([], [])
     if not back:
         session, before = session[-2 * stay :], []
     if not back and not session:
-        found = hits(end_user, keys_in(message), attributes=attributes)
-        named = _named(message, _entries(found))
+        found = hits(end_user, keys_in(document), attributes=attributes)
+        named = _named(document, _entries(found))
         known = _known(found)
         mentions = _with_described(named, _fitting(described, found))
         return _people(end_user, message, mentions, known, today, span)
     turns_read = [*session, *before]
     of_turns = (_turn_keys(end_user.pk, turn.text) for turn in turns_read)
-    wanted = keys_in(message).union(*of_turns)
+    wanted = keys_in(document).union(*of_turns)
     understood = {pk for turn in turns_read for pk in turn.understood}
     found = hits(end_user, wanted, attributes=attributes, contacts=sorted(understood), related=True)
     in_focus = {UUID(hit.known["id"]): hit.entry.person for hit in found if not hit.key}
     entries = _entries(found)
-    named = _named(message, entries)
+    named = _named(document, entries)
     related, known = relations.of_hits(found)
     said = _utterances(end_user, session, entries, in_focus)
     *earlier, meant = resolve_turns(
@@ -179,7 +182,7 @@ def _people(
     there = {pk: one for pk, one in known.items() if not one["archived"]}
     cards = {pk: one["card"] for pk, one in there.items()}
     meant = [mention for mention in mentions if mention.person.id in there]
-    meant = clues.told_apart(message, meant, cards)
+    meant = told_apart(message, meant, cards)
     near = [*_own_dates(end_user, today), *_dates(there, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))
@@ -242,12 +245,12 @@ def _with_described(mentions: list[Mention], fitting: list[Mention]) -> list[Men
     return sorted([*rest, *fitting], key=lambda mention: mention.start)
 
 
-def keys_in(text: str) -> frozenset[str]:
+def keys_in(text: str | Document) -> frozenset[str]:
     """The keys of the index of names that a text may hold."""
     return candidate_keys(text) | references.keys_in(text)
 
 
-def _named(text: str, entries: Sequence[Entry]) -> list[Mention]:
+def _named(text: str | Document, entries: Sequence[Entry]) -> list[Mention]:
     """The mentions of names, and of the user's own phrases where no name stands in them."""
     return _with_described(find_mentions(text, entries), references.find(text, entries))
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from accounts.models import EndUser
 from contacts import key_index
 from contacts.models import Contact
-from understanding.coreference.anaphors import find_anaphors
-from understanding.coreference.utterance import read_turn
+from understanding.coreference.anaphors import find_anaphors, read_turn
 from understanding.lexicon import words
 from understanding.names import name_key
 from understanding.people import references

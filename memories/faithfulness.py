@@ -11,7 +11,7 @@ import regex
 
 from understanding import entities
 from understanding.lexicon import words
-from understanding.statements.negation import negations
+from understanding.statements.wordings import negations
 from understanding.text import normalise
 
 _NUMBER = regex.compile(r"\d+(?:[.,:/-]\d+)*")

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 from tqdm import tqdm
 
 from memories.providers.offline.reading import reader
-from memories.providers.offline.reading.results import is_believed
+from memories.providers.offline.reading.reader import is_believed
 from memories.types import ExtractionRequest, Turn
 
 AT = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)

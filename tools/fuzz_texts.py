@@ -29,16 +29,17 @@ from memories.types import (
 )
 from understanding.coreference.discourse import stated_relations
 from understanding.coreference.resolve import refers_back, resolve
-from understanding.dates import find_dates, time_range
-from understanding.entities.tagger import tag
+from understanding.dates import time_range
+from understanding.dates.relative_dates import find_dates
+from understanding.entities import tag
 from understanding.lexicon import words
 from understanding.people.descriptions import describe, keys_of
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.requests import forget_reading
 from understanding.sentences import clauses, sentences
 from understanding.statements import own_words
-from understanding.statements.negation import negations
 from understanding.statements.secrets import holds_phone, masked
+from understanding.statements.wordings import negations
 from understanding.text import clean, is_chinese, one_line, quotations
 from understanding.types import Person, Utterance
 

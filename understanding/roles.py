@@ -1,7 +1,7 @@
 """Kinship and role words: what they mean, and whose they are in a text.
 
 The words are the tables roles.tsv and role_kinds.tsv of :mod:`understanding.lexicon`. :func:`kinship` reads one term,
-``understanding.people.role_mentions`` finds the terms of a text.
+``understanding.role_mentions`` finds the terms of a text.
 """
 
 from collections.abc import Iterator

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 _SENTENCE_END = re.compile(
     r"[。！？!?；;…\n]+[”\"」』）)]*|(?<=[a-z0-9\u4e00-\u9fff)\]\"”])\.+(?=\s|$)|(?<=[A-Z]{2})\.(?=\s[A-Z])|(?<!\s)\s*(?:——|--)\s*"
 )
+_MARKS = re.compile(r"[。！？!?；;\n]")
 # Nobody says more in one breath: what is longer was pasted, and is cut where a word ends. So the
 # time that reading a text takes grows with its length alone.
 LONGEST, LONGEST_CLAUSE = 500, 250
@@ -22,6 +23,11 @@ class Sentence:
     start: int
     end_mark: str = ""
 
+    @property
+    def whole(self) -> str:
+        """The words with the sign that ends them."""
+        return self.text + self.end_mark
+
 
 def sentences(content: str) -> list[Sentence]:
     """The sentences of ``content`` with their offsets, end marks kept apart; none longer than
@@ -37,6 +43,11 @@ def sentences(content: str) -> list[Sentence]:
         start = match.end()
     _append(found, content, start, len(content), "")
     return _limited(found, LONGEST)
+
+
+def last_begun(text: str) -> str:
+    """What stands behind the last sign in ``text`` that ends a sentence for sure."""
+    return _MARKS.split(text)[-1]
 
 
 def _append(found: list[Sentence], content: str, start: int, end: int, mark: str) -> None:

@@ -8,7 +8,7 @@ simplified Chinese (OpenCC's character table), case folding, accents dropped fro
 import re
 import threading
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 import regex
@@ -27,23 +27,11 @@ _LATIN_WORD = re.compile(r"[A-Za-z]+")
 # Folded further than OpenCC does: forms that names are written with in all regions.
 _HAN_VARIANTS = {"锺": "钟", "妳": "你", "祢": "你", "牠": "它"}
 # Letters that Unicode doesn't decompose, by what people type instead.
-_LATIN = {
-    "ø": "o",
-    "đ": "d",
-    "ł": "l",
-    "ħ": "h",
-    "ı": "i",
+_LATIN = dict(zip("øđłħıðŧſ’‘ʼ`", "odlhidts''''", strict=True)) | {
     "æ": "ae",
     "œ": "oe",
-    "ð": "d",
     "þ": "th",
-    "ŧ": "t",
     "ŋ": "n",
-    "ſ": "s",
-    "’": "'",
-    "‘": "'",
-    "ʼ": "'",
-    "`": "'",
 }
 _DOTS = dict.fromkeys("•‧∙⋅・･᛫⸱", "·")
 
@@ -254,6 +242,17 @@ def enclosed(
         else:
             continue
         found.append((start, after))
+    return found
+
+
+def joined_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order and apart: those that touch as one, empty ones left out."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        elif start < end:
+            found.append((start, end))
     return found
 
 

@@ -20,7 +20,7 @@ from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.ranking import Hit
 from memories.search.recall import SearchRequest
-from understanding.statements.small_talk import greets
+from understanding.statements.wordings import greets
 
 MOST = 10  # of each
 # Search reads so many, among which those that were injected stand first.

@@ -9,8 +9,8 @@ from contacts.cards import date_said
 from memories.context.request import ContextRequest
 from understanding.dates.important_dates import date_text
 from understanding.statements.fence import CLOSE, OPEN, WORDS
-from understanding.statements.quotes import attributed
 from understanding.statements.secrets import masked
+from understanding.statements.wordings import attributed
 from understanding.text import defused, estimate_tokens, names_role, one_line
 
 MAX_DATES, MAX_NAME = 5, 60

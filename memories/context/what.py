@@ -24,7 +24,7 @@ from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.ranking import Hit
 from memories.search.recall import SearchRequest
 from understanding.attributes import label
-from understanding.statements.small_talk import greets
+from understanding.statements.wordings import greets
 from understanding.types import Person
 
 _WITH_HISTORY = (Memory.Status.ACTIVE, Memory.Status.OUTDATED)

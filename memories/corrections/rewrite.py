@@ -29,7 +29,7 @@ from memories.corrections.edit_memories import InvalidCorrection, check_content,
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.models.memory import content_hash
 from memories.search import concepts
-from understanding.dates import find_dates
+from understanding.dates.relative_dates import find_dates
 from understanding.people.mentions import entries_of, find_mentions
 from understanding.text import HAN, folded, normalise
 

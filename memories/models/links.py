@@ -19,7 +19,7 @@ from memories.models.memory import AHEAD, TELL_DATES, Memory
 from memories.models.triggers import after, sql_pieces
 from memories.types import EdgeKind
 from understanding.attributes import label
-from understanding.statements.quotes import attributed
+from understanding.statements.wordings import attributed
 from understanding.text import one_line
 
 # So many memories of a person that no profile speaks for yet stand on their card.

@@ -12,8 +12,7 @@ from contacts.models import Contact
 from memories.context.linked import unlinked_naming
 from memories.models import Link
 from memories.pipeline import sync_contacts
-from understanding.people.disambiguation import is_gainsaid
-from understanding.people.mentions import candidate_keys, entries_of, find_mentions
+from understanding.people.mentions import candidate_keys, entries_of, find_mentions, is_gainsaid
 from understanding.roles import kinship
 from understanding.statements.own_words import in_first_person
 from understanding.types import Entry, Mention, Person

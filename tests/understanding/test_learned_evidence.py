@@ -8,7 +8,7 @@ from zlib import crc32
 
 import pytest
 
-from understanding.people import span_evidence, span_features
+from understanding.people import person_tagger, span_evidence
 from understanding.people.evidence import Evidence
 from understanding.people.mentions import entries_of, hits_of
 from understanding.people.person_tagger import PersonSpan
@@ -65,8 +65,8 @@ def test_of_spans_and_pairs_of_them(text: str, people: str, expected: int) -> No
         )
         for one in said
     ]
-    kinds = [span_features.kind_features(text, span.start, span.end) for span in spans]
-    pairs = [span_features.pair_features(text, spans, at, at + 1) for at in range(len(spans) - 1)]
+    kinds = [person_tagger.kind_features(text, span.start, span.end) for span in spans]
+    pairs = [person_tagger.pair_features(text, spans, at, at + 1) for at in range(len(spans) - 1)]
     assert fingerprint([rounded(features) for features in [*kinds, *pairs]]) == expected
 
 

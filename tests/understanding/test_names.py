@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understanding.names import lookup_keys, name_key
-from understanding.people.annotation import Reading
 from understanding.roles import kinship
 from understanding.text import normalise, normalise_with_offsets, original_span
+from understanding.text_document import Document
 from understanding.types import Person
 
 
@@ -178,20 +178,20 @@ def test_a_role_fits_only_what_does_not_contradict_it() -> None:
     ],
 )
 def test_a_role_word_is_own_someone_elses_bare_or_generic(text: str, word: str, whose: str) -> None:
-    found = [(role.text, role.whose) for role in Reading(text).roles]
+    found = [(role.text, role.whose) for role in Document(text).roles]
     assert found == [(word, whose)]
 
 
 def test_someone_elses_role_word_names_its_owner() -> None:
-    owners = [Reading(text).roles[0].owner for text in ("他爸爸很凶", "阿琳的爸爸", "their boss")]
+    owners = [Document(text).roles[0].owner for text in ("他爸爸很凶", "阿琳的爸爸", "their boss")]
     assert owners == ["他", "阿琳", "their"]
 
 
 def test_oaths_and_exclamations_are_no_mothers() -> None:
-    assert Reading("这什么他妈的天气").roles == []
-    assert Reading("妈呀吓我一跳").roles == []
+    assert Document("这什么他妈的天气").roles == []
+    assert Document("妈呀吓我一跳").roles == []
 
 
 def test_what_mother_says_about_your_father_is_about_the_users_own() -> None:
-    words = Reading("我妈说：「你爸又去钓鱼了」").roles
+    words = Document("我妈说：「你爸又去钓鱼了」").roles
     assert [(word.text, word.whose) for word in words] == [("妈", "own"), ("爸", "own")]

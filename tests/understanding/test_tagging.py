@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tools.training import by_author, span_tagger
 from understanding.people.chain import Chain
 from understanding.people.person_tagger import USER, owners, person_spans, recurring, same_person
-from understanding.people.word_tokens import tokens
+from understanding.people.span_evidence import tokens
 
 LABELS = ["B-name", "B-role", "I-name", "I-role", "O"]
 

@@ -108,7 +108,7 @@ def _data() -> dict[str, list[Message]]:
         units = tuple(
             unit
             for sentence in sentences(excerpt(text))
-            if (unit := forget_reading.evidence_of(sentence.text + sentence.end_mark))[0]
+            if (unit := forget_reading.evidence_of(sentence.whole))[0]
         )
         # Users of the chats ask to keep nothing here and there, and no gold says where.
         if source == "talk" and any(

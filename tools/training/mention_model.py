@@ -1,4 +1,4 @@
-"""Learns how likely a hit is a mention (understanding/people/disambiguation.py): logistic regression
+"""Learns how likely a hit is a mention (understanding/people/mentions.py): logistic regression
 over the evidence, calibrated on authors held out (Platt 1999)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,9 +15,8 @@ from tools.training import by_author
 from tools.training.by_author import Case
 from understanding.learned import MODELS, Logistic
 from understanding.names import name_key
-from understanding.people.disambiguation import decide
 from understanding.people.evidence import GUESSED, Evidence, Features
-from understanding.people.mentions import entries_of, hits_of
+from understanding.people.mentions import decide, entries_of, hits_of
 from understanding.people.spans import Hit
 from understanding.roles import roles_of
 from understanding.types import Person

@@ -32,13 +32,11 @@ from tools.bench.datasets import people_of
 from tools.bench.metrics import SetCase, score_sets
 from tools.training import by_author
 from tools.training.by_author import Case, place_of
-from understanding.coreference import antecedent_evidence as evidence
-from understanding.coreference.anaphors import Group, find_anaphors
-from understanding.coreference.antecedent_evidence import Features, Scene
-from understanding.coreference.antecedents import Antecedents
+from understanding.coreference import antecedents as evidence
+from understanding.coreference.anaphors import Group, find_anaphors, read_turn
+from understanding.coreference.antecedents import Antecedents, Features, Scene
 from understanding.coreference.discourse import Relation, stated_relations
 from understanding.coreference.resolve import HISTORY_CHARACTERS, MESSAGE_CHARACTERS, Talk
-from understanding.coreference.utterance import read_turn
 from understanding.learned import MODELS, Logistic, sigmoid
 from understanding.people.mentions import entries_of, find_mentions
 from understanding.types import Entry, How, Mention, Person, Utterance

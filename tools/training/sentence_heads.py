@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
 
-from memories.providers.offline.heads import judge
+from memories.providers.offline import judge
 from tools.training import by_author
 from tools.training.by_author import Authors, Case
 from understanding.learned import MODELS
@@ -22,7 +22,6 @@ HEADS: Mapping[str, Callable[[Case], Any]] = {
     "keep": lambda case: bool(case["type"]),
     "modality": lambda case: case["modality"],
     "type": lambda case: case["type"],
-    "lasting": lambda case: case["lasting"] if case["type"] else None,
     "about_user": lambda case: "user" in case["about"] if case["type"] else None,
 }
 Models = Mapping[str, LogisticRegression]
@@ -96,7 +95,7 @@ def _scored(
         "keep AUC": roc_auc_score([HEADS["keep"](case) for case in cases], keep),
         **{
             name: _right(models[name], cases, HEADS[name], vectors)
-            for name in ("keep", "modality", "type", "lasting", "about_user")
+            for name in ("keep", "modality", "type", "about_user")
         },
     }
 

@@ -26,9 +26,8 @@ from understanding.learned import MODELS
 from understanding.lexicon import words
 from understanding.people import person_tagger
 from understanding.people.chain import Chain, Segment
-from understanding.people.span_evidence import Row, evidence
-from understanding.people.span_features import kind_features, pair_features
-from understanding.people.word_tokens import Token
+from understanding.people.person_tagger import kind_features, pair_features
+from understanding.people.span_evidence import Row, Token, evidence
 from understanding.roles import groups, terms
 from understanding.text import is_han, normalise
 

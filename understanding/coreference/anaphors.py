@@ -1,21 +1,116 @@
-"""The words of a text that may point back at someone: what they ask of a referent, and where.
+"""An utterance taken apart, and the words in it that may point back at someone: what they ask of a
+referent, and where.
 
 Closed classes (pronouns, demonstratives) follow the reference grammars: Huddleston & Pullum,
 Cambridge Grammar of the English Language, ch. 5 and 17; 吕叔湘 现代汉语八百词. Whether such a word
 means anybody is for the model to say.
 """
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from understanding.certainty import NAMED
 from understanding.coreference import role_features
-from understanding.coreference.utterance import Turn
 from understanding.lexicon import alternation, words
 from understanding.lexicon.rules import patterns
 from understanding.roles import terms
-from understanding.text import is_han, quotations
+from understanding.segmentation import cut
+from understanding.text import is_han, quotations, simplified
+from understanding.types import Mention, Utterance
+
+_STOPS = "，。！？；,.!?; \n"
+# What an assistant politely calls the user's parents.
+_POLITE_KIN = frozenset("叔叔 阿姨 伯父 伯母".split())
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    start: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What is read of an utterance; spans count characters of its text, and ``clauses`` are
+    where these begin. ``exact`` are the spans of ``names`` in so many words, not by a role."""
+
+    original: str
+    role: str
+    text: str
+    words: list[Word]
+    clauses: list[int]
+    names: list[Mention]
+    spans: list[Span]
+    exact: list[Span]
+
+    def clause(self, at: int) -> int:
+        """Which clause holds position ``at``."""
+        return bisect_right(self.clauses, at) - 1
+
+    def first_clause(self) -> Span:
+        """The span of the first clause, without the marks that end it."""
+        end = self.clauses[1] if len(self.clauses) > 1 else len(self.text)
+        return 0, len(self.text[:end].rstrip(_STOPS)) or len(self.text)
+
+
+def read_turn(utterance: Utterance, limit: int) -> Turn:
+    """The first ``limit`` characters of an utterance."""
+    text = simplified(utterance.text[:limit])
+    named = [
+        m
+        for m in utterance.mentions
+        if m.how != "pronoun"
+        and m.end <= limit
+        and not (utterance.role == "assistant" and m.text in _POLITE_KIN)
+    ]
+    exact = {(m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= NAMED}
+    # In 房东闵姐 the role word only says who 闵姐 is.
+    names = sorted(
+        (m for m in named if m.how != "kinship" or not beside(text, (m.start, m.end), exact)),
+        key=lambda m: (m.start, m.end),
+    )
+    spans = sorted({(m.start, m.end) for m in names})
+    words, clauses = _words(text), _clauses(text)
+    return Turn(utterance.text, utterance.role, text, words, clauses, names, spans, sorted(exact))
+
+
+def _words(text: str) -> list[Word]:
+    """The words of a text in lower case, Chinese ones by the dictionary."""
+    found = []
+    for run in lex.run.finditer(text):
+        if run["zh"]:
+            found += [Word(run.start() + word.start, word.text) for word in cut(run["zh"])]
+        else:
+            found.append(Word(run.start(), run.group().lower()))
+    return found
+
+
+def _clauses(text: str) -> list[int]:
+    starts = [0]
+    for match in lex.clause_break.finditer(text):
+        if starts[-1] < match.end() < len(text):
+            starts.append(match.end())
+    return starts
+
+
+def inside(span: Span, spans: Iterable[Span]) -> bool:
+    """Whether the span overlaps one of the others."""
+    return any(start < span[1] and span[0] < end for start, end in spans)
+
+
+def beside(text: str, span: Span, spans: Iterable[Span]) -> bool:
+    """Whether the span stands right beside another, nothing or a space between."""
+    return any(
+        not text[min(end, span[1]) : max(start, span[0])].strip()
+        for start, end in spans
+        if end <= span[0] or span[1] <= start
+    )
+
 
 Form = Literal[
     "personal", "former", "latter", "other", "demonstrative", "definite", "bare", "unspoken"
@@ -53,6 +148,11 @@ class Anaphor:
         return "noun"
 
 
+def _roles(*, chinese: bool) -> str:
+    """Role words as alternatives."""
+    return alternation(word for word in terms() if is_han(word[0]) is chinese)
+
+
 def _nouns(*, chinese: bool) -> str:
     """Nouns for people: role words, those of the lexicon, and what one calls somebody known."""
     groups = ("people_zh", "known_zh") if chinese else ("people_en", "known_en")
@@ -61,7 +161,11 @@ def _nouns(*, chinese: bool) -> str:
 
 
 lex = patterns(
-    __file__, NOUN_ZH=partial(_nouns, chinese=True), NOUN_EN=partial(_nouns, chinese=False)
+    __file__,
+    NOUN_ZH=partial(_nouns, chinese=True),
+    NOUN_EN=partial(_nouns, chinese=False),
+    ROLE_ZH=partial(_roles, chinese=True),
+    ROLE_EN=partial(_roles, chinese=False),
 )
 
 
@@ -117,3 +221,32 @@ def _phrases(turn: Turn) -> Iterator[Anaphor]:
             number = 2 if groups.get("two") else 3 if groups.get("many") else 1
             gender = role_features.noun_gender(noun) or role_features.gender_of(noun)
             yield Anaphor(*match.span(), match.group(), form, gender, number, word=noun)
+
+
+_OWNS = frozenset(("his", "her", "their"))
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A role word at [start, end) of a text; ``owner`` is where the words for whose they are
+    begin (她 of 她妈妈)."""
+
+    start: int
+    end: int
+    word: str
+    gender: str
+    owner: int
+
+
+def relatives_of(text: str, owners: Sequence[tuple[int, int]]) -> list[Relative]:
+    """The relatives and colleagues of those at the spans ``owners``."""
+    found = []
+    for start, end in owners:
+        match = lex.owned.match(text, end)
+        if match and (
+            match["zh"] or text[end : end + 1] in "'’" or text[start:end].lower() in _OWNS
+        ):
+            word = match["zh"] or match["en"]
+            at = match.start("zh") if match["zh"] else match.start("en")
+            found.append(Relative(at, match.end(), word, role_features.gender_of(word), start))
+    return found

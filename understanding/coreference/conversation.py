@@ -10,10 +10,10 @@ from dataclasses import replace
 from uuid import UUID
 
 from accounts.reasons import Reason
+from understanding.certainty import MEANT
 from understanding.types import Mention
 
-# A mention less sure brings nobody into the talk, and so many people at most stay in it.
-SURE = 0.5
+# So many people at most stay in the talk.
 MOST = 3
 # What each message without them leaves of the confidence.
 _DECAY = 0.8
@@ -42,7 +42,7 @@ def staying(
 
 
 def _after(talk: _Talk, place: int, mentions: Sequence[Mention]) -> _Talk:
-    sure = {m.person.id: (place, m) for m in mentions if m.confidence >= SURE}
+    sure = {m.person.id: (place, m) for m in mentions if m.confidence >= MEANT}
     return talk | sure if talk.keys() & sure.keys() or not sure else sure
 
 

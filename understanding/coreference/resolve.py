@@ -10,14 +10,21 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from accounts.reasons import Reason
-from understanding.coreference import antecedent_evidence as evidence
+from understanding.certainty import MEANT, RELATIVE
 from understanding.coreference import antecedents, role_features
-from understanding.coreference.anaphors import Anaphor, find_anaphors
-from understanding.coreference.antecedent_evidence import Features, Scene, agrees
-from understanding.coreference.antecedents import Antecedents, Choice
+from understanding.coreference.anaphors import (
+    Anaphor,
+    Relative,
+    Turn,
+    beside,
+    find_anaphors,
+    inside,
+    lex,
+    read_turn,
+    relatives_of,
+)
+from understanding.coreference.antecedents import Antecedents, Choice, Features, Scene, agrees
 from understanding.coreference.discourse import Focus, Referent, Relation
-from understanding.coreference.relatives import Relative, lex, relatives_of
-from understanding.coreference.utterance import Turn, beside, inside, read_turn
 from understanding.types import Mention, Person, Utterance
 
 # What is read at most: turns, and of each its beginning.
@@ -28,8 +35,6 @@ HISTORY_CHARACTERS = 600
 # Words that bring up somebody, in one turn, and those whom one may mean.
 _MOST_STEPS = 100
 _MOST_CANDIDATES = 12
-# Of a relative who is known to be one, where their owner is named. Measured on the corpus.
-_RELATIVE = 0.85
 
 _Step = Mention | Anaphor | Relative
 # Who is spoken of at a place, for the kin words that hang on it, and how surely.
@@ -39,22 +44,26 @@ _Owners = dict[int, tuple[tuple[Referent, float], ...]]
 def refers_back(text: str) -> bool:
     """Whether ``text`` may mean a person without naming them, so that it is worth fetching
     the conversation. Errs towards yes: where it says no, :func:`resolve` finds nobody."""
-    turn = read_turn(Utterance("user", text), MESSAGE_CHARACTERS)
-    anaphors = find_anaphors(turn)
+    turn, anaphors = _read_alone(text)
     if anaphors or lex.owned.search(turn.text):
         return True
-    sentence = evidence.of_sentence(turn, anaphors)
-    return bool(turn.words) and antecedents.learned().leaves_out(sentence)
+    return _leaves_out_whom(turn)
 
 
 def may_mean_one(text: str) -> bool:
     """Whether ``text`` may mean one person without naming them: by a word, or by a subject that is
     left out. Words for several people mostly mean people in general."""
+    turn, anaphors = _read_alone(text)
+    return any(a.number == 1 for a in anaphors) if anaphors else _leaves_out_whom(turn)
+
+
+def _read_alone(text: str) -> tuple[Turn, list[Anaphor]]:
     turn = read_turn(Utterance("user", text), MESSAGE_CHARACTERS)
-    anaphors = find_anaphors(turn)
-    if anaphors:
-        return any(a.number == 1 for a in anaphors)
-    sentence = evidence.of_sentence(turn, anaphors)
+    return turn, find_anaphors(turn)
+
+
+def _leaves_out_whom(turn: Turn) -> bool:
+    sentence = antecedents.of_sentence(turn, [])
     return bool(turn.words) and antecedents.learned().leaves_out(sentence)
 
 
@@ -116,14 +125,14 @@ class Talk:
         at: _Owners = {}
         steps = _steps(turn)
         anaphors = [step for _, step in steps if isinstance(step, Anaphor)]
-        sentence = evidence.of_sentence(turn, anaphors)
+        sentence = antecedents.of_sentence(turn, anaphors)
         for start, step in steps:
             if isinstance(step, Anaphor):
                 at[start] = self._point(step, turn, sentence, found)
             elif isinstance(step, Mention):
                 one = self.focus.person(step.person)
                 self.focus.touch(one, turn.clause(start))
-                at[start] = (*at.get(start, ()), (one, _RELATIVE))
+                at[start] = (*at.get(start, ()), (one, RELATIVE))
             else:
                 at[start] = (self._bring_in(step, turn, at, found),)
         says_who = turn.names or any(a.form == "personal" for a in anaphors)
@@ -167,7 +176,7 @@ class Talk:
         self, choice: Choice, a: Anaphor, turn: Turn, found: list[Mention]
     ) -> tuple[tuple[Referent, float], ...]:
         for one, likely in choice.all:
-            if likely >= 0.5 and one.last.turn >= 0:
+            if likely >= MEANT and one.last.turn >= 0:
                 self.focus.touch(one, turn.clause(a.start), pointed=True)
                 one.gender = one.gender or (a.gender if a.number == 1 else "")
         found += self._mentions(choice, turn, a.start, a.end)

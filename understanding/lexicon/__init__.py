@@ -104,6 +104,9 @@ class GroupFinder:
         return found
 
 
+finder = cache(GroupFinder)
+
+
 def _stands_alone(text: str, start: int, end: int) -> bool:
     """Whether no Latin letter is glued to a Latin word at [start, end)."""
     if not (text[start].isascii() and text[start].isalnum()):

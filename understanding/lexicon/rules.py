@@ -43,7 +43,7 @@ class Patterns:
 @cache
 def patterns(file: str, **parts: Part) -> Patterns:
     """The single patterns of a file; ``parts`` are further pieces."""
-    return Patterns(_read(file), parts)
+    return Patterns(content(file), parts)
 
 
 class Rows(Sequence[Row]):
@@ -54,7 +54,7 @@ class Rows(Sequence[Row]):
 
     @cached_property
     def _rows(self) -> tuple[Row, ...]:
-        read = _read(self._file)
+        read = content(self._file)
         return tuple(
             {**row, "pattern": re.compile(_filled(row["pattern"], read, self._parts))}
             for row in read[self._table]
@@ -77,19 +77,20 @@ def rows(file: str, table: str, **parts: Part) -> Rows:
 
 def sets(file: str, table: str) -> Mapping[str, frozenset[str]]:
     """The sets of words in a table, by name."""
-    return {name: frozenset(entries) for name, entries in _read(file)[table].items()}
+    return {name: frozenset(entries) for name, entries in content(file)[table].items()}
 
 
 def parts_of(file: str) -> Mapping[str, str]:
     """The pieces of patterns in a file."""
-    read = _read(file)
+    read = content(file)
     return {
         name: _part(name, read, {}) for table in ("words", "parts") for name in read.get(table, ())
     }
 
 
 @cache
-def _read(file: str) -> Mapping[str, Any]:
+def content(file: str) -> Mapping[str, Any]:
+    """What a file holds, by table."""
     path = (_HERE / file).with_suffix(".toml")  # a module's path is absolute and stays as it is
     return tomllib.loads(path.read_text(encoding="utf-8"))
 

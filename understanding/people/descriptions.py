@@ -16,9 +16,9 @@ from accounts.reasons import Reason
 from understanding import attribute_index
 from understanding.attribute_index import PREFIX, agree, attribute_of
 from understanding.people import descriptions_en, descriptions_zh
-from understanding.people.masks import masked
 from understanding.roles import roles_of
-from understanding.text import normalise_with_offsets, original_span
+from understanding.text import original_span
+from understanding.text_document import Document, read
 from understanding.types import Constraint, Description, Mention, Person
 
 __all__ = ["Constraint", "Description", "describe", "keys_of", "match"]
@@ -31,9 +31,10 @@ MAX_DESCRIPTIONS, MAX_FITTING = 8, 10
 SURE, SEVERAL, ROLE_UNKNOWN = 0.8, 0.5, 0.75
 
 
-def describe(text: str) -> list[Description]:
+def describe(text: str | Document) -> list[Description]:
     """The descriptions of people in ``text``, by position, none inside another."""
-    norm, offsets = normalise_with_offsets(text)
+    document = read(text)
+    text, norm, offsets = document.text, document.norm, document.offsets
     found: list[Description] = []
     parts = [(0, norm)] if len(norm) <= 2 * _READ else [(0, norm[:_READ])]
     if len(norm) > 2 * _READ:
@@ -44,7 +45,7 @@ def describe(text: str) -> list[Description]:
         found += [replace(one, start=one.start + shift, end=one.end + shift) for one in both]
     if not found:
         return []
-    mask = masked(norm)
+    mask = document.mask
     kept: list[Description] = []
     for one in sorted(found, key=lambda d: (d.start - d.end, d.start)):
         free = all(one.end <= other.start or one.start >= other.end for other in kept)

@@ -1,25 +1,190 @@
 """What speaks for and against a hit: features of classes of words around it and of the hits
-beside it, never of single words."""
+beside it, never of single words.
+"""
 
 import itertools
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 
 from understanding import segmentation
-from understanding.lexicon import alternation, titles, word_sets, words
+from understanding.lexicon import Title, alternation, rows, titles, word_sets, words
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key, surname_of
-from understanding.people.annotation import Reading
 from understanding.people.spans import KINDS, Hit
-from understanding.people.surroundings import Surroundings
-from understanding.people.titles import bears
 from understanding.roles import Role, RoleWord, roles_of, terms
 from understanding.same_person import relationships
+from understanding.segmentation import NAME_FREQUENCY, Word
 from understanding.text import is_cjk, is_han, quotations
+from understanding.text_document import Document, Token
 from understanding.types import Person
+
+# How far before and behind a place Chinese is cut into words.
+_REACH = 12
+
+
+@cache
+def _groups_of(language: str) -> Mapping[str, tuple[str, ...]]:
+    """The groups of context_zh or context_en by word."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, entries in word_sets(f"context_{language}").items():
+        for word in entries:
+            found[word] = (*found.get(word, ()), name)
+    return found
+
+
+class Surroundings:
+    """Of the places of one text; ``names`` are the Chinese names in question there, ``named``
+    where any name is."""
+
+    def __init__(self, document: Document, names: Collection[str], named: Collection[int]) -> None:
+        self._reading, self._named = document, named
+        self._names = dict.fromkeys(names, float(NAME_FREQUENCY))
+
+    def han(self, start: int, end: int) -> Iterator[str]:
+        """What stands around a place in Chinese."""
+        before, after = self.before(start), self.after(end)
+        classes = _groups_of("zh").get(before.text, ()) if before else ()
+        if before is None:
+            yield "clause begins"
+        elif not classes:
+            yield f"tag before: {before.tag[:1] or 'none'}"
+        yield f"tag after: {after.tag[:1] or 'none'}" if after else "clause ends"
+        if before is None and after is None:
+            yield "alone in its clause"
+        if before:
+            yield from (f"before: {name}" for name in classes)
+            if before.text in words("surnames", "single"):
+                yield "a surname before"
+        if after:
+            yield from (f"after: {name}" for name in _groups_of("zh").get(after.text, ()))
+            yield from self._goes_on(start, end, after)
+        if all(map(is_han, self._reading.norm[start:end])):
+            yield from self._word_edges(start, end)
+
+    def before(self, start: int) -> Word | None:
+        """The word of Han that ends at ``start``."""
+        if start == 0 or not is_han(self._reading.norm[start - 1]):
+            return None
+        low = max(self._reading.stretch(start - 1, start)[0], start - _REACH)
+        return self._reading.cut(low, start, {})[-1]
+
+    def after(self, end: int) -> Word | None:
+        """The word of Han that begins at ``end``."""
+        if end >= len(self._reading.norm) or not is_han(self._reading.norm[end]):
+            return None
+        high = min(self._reading.stretch(end, end + 1)[1], end + _REACH)
+        return self._reading.cut(end, high, {})[0]
+
+    def _goes_on(self, start: int, end: int, after: Word) -> Iterator[str]:
+        norm, classes = self._reading.norm, _groups_of("zh")
+        if "given_tail" in classes.get(after.text[0], ()) and surname_of(norm[start:end]):
+            yield "a given name may go on"
+        if norm.startswith("的", end):
+            thing = self.after(end + 1)
+            owned = thing is not None and "possessions" in classes.get(thing.text, ())
+            yield "a person's thing after" if owned else "some thing after"
+
+    def _word_edges(self, start: int, end: int) -> Iterator[str]:
+        """How the place lies to the words of the text, cut without the names and with them."""
+        stretch = self._reading.stretch(start, end)
+        inside = [
+            word for word in self._cut(*stretch, False) if start < word.end > word.start < end
+        ]
+        left, right = inside[0].start < start, inside[-1].end > end
+        if len(inside) == 1 and (left or right):
+            yield "inside a word"
+        elif left:
+            yield "a word crosses its beginning"
+        if len(inside) > 1 and right:
+            yield "a word crosses its end"
+        edges = {edge for word in self._cut(*stretch, True) for edge in (word.start, word.end)}
+        if not {start, end} <= edges:
+            yield "no word among names"
+        if end - start == 1:
+            yield "one character"
+
+    @cached_property
+    def _cuts(self) -> dict[tuple[int, int, bool], list[Word]]:
+        return {}
+
+    def _cut(self, low: int, high: int, named: bool) -> list[Word]:
+        place = (low, high, named)
+        if place not in self._cuts:
+            self._cuts[place] = self._reading.cut(low, high, self._names if named else {})
+        return self._cuts[place]
+
+    def latin(self, start: int, end: int) -> Iterator[str]:
+        """What stands around a place in a spaced script."""
+        tokens = self._reading.tokens
+        inside = [at for at, one in enumerate(tokens) if one.start < end and start < one.end]
+        if not inside:
+            return
+        first, last = inside[0], inside[-1]
+        yield self._case(first, tokens[first])
+        if tokens[last].possessive:
+            yield "possessive"
+        before, after = self._reading.before(first), self._reading.after(last)
+        if before is None and after is None:
+            yield "alone in its clause"
+        yield from self._word_before(before)
+        if before and self._inverted(first - 1):
+            yield "subject of a question"
+        yield from self._word_after(after, end)
+        left, right = self._reading.norm[start - 1 : start], self._reading.norm[end : end + 1]
+        if left in ("-", "_", "#", "/") or right in ("-", "_"):
+            yield "glued"
+        if left == "@":
+            yield "at sign"
+
+    def _case(self, first: int, token: Token) -> str:
+        if not self._reading.cased:
+            return "no case"
+        if not token.capital:
+            return "lower case"
+        return "capital at the start" if self._reading.starts_sentence(first) else "capital"
+
+    def _word_before(self, before: Token | None) -> Iterator[str]:
+        if before is None:
+            yield "phrase begins"
+            return
+        yield from self._neighbour(before, "before")
+        if before.possessive:
+            yield "possessive before"
+
+    def _inverted(self, at: int) -> bool:
+        """Whether an auxiliary at a token opens a question: is …, how did …"""
+        tokens = self._reading.tokens
+        if "auxiliaries" not in _groups_of("en").get(tokens[at].key, ()):
+            return False
+        asks = at and "question_words" in _groups_of("en").get(tokens[at - 1].key, ())
+        return bool(asks) or self._reading.starts_sentence(at)
+
+    def _word_after(self, after: Token | None, end: int) -> Iterator[str]:
+        if after is None:
+            rest = self._reading.norm[end : end + 2].strip()
+            if rest and is_cjk(rest[0]):
+                yield "Chinese after"
+            return
+        yield from self._neighbour(after, "after")
+        given = after.key in words("given_names")
+        if given:
+            yield "given name after"
+        if not given and after.key not in words("english_words") and after.start not in self._named:
+            yield "rare word after"
+        if after.key.endswith("ed") and len(after.key) > 4:
+            yield "past tense after"
+
+    def _neighbour(self, token: Token, where: str) -> Iterator[str]:
+        classes = _groups_of("en").get(token.key, ())
+        yield from (f"{where}: {name}" for name in classes)
+        if token.capital and self._reading.cased and "capital_neighbours" not in classes:
+            yield f"capital {where}"
+        if token.key.isdigit():
+            yield f"number {where}"
+
 
 Features = dict[str, float]
 
@@ -86,24 +251,24 @@ class Places:
 class Evidence:
     """The features of the hits of one text."""
 
-    def __init__(self, reading: Reading, hits: Sequence[Hit]) -> None:
-        self.reading, self.hits = reading, hits
+    def __init__(self, document: Document, hits: Sequence[Hit]) -> None:
+        self.document, self.hits = document, hits
         names = [
-            reading.norm[hit.start : hit.end]
+            document.norm[hit.start : hit.end]
             for hit in hits
-            if hit.kind not in GUESSED and is_han(reading.norm[hit.start])
+            if hit.kind not in GUESSED and is_han(document.norm[hit.start])
         ]
         named = {at for hit in hits for at in range(hit.start, hit.end)}
-        self._around = Surroundings(reading, names, named)
+        self._around = Surroundings(document, names, named)
         self._order = {kind: rank for rank, kind in enumerate(KINDS)}
-        self._places = Places(hits, reading.roles)
+        self._places = Places(hits, document.roles)
 
     def of(self, hit: Hit) -> Features:
         """The features of ``hit`` by name, each about 0..1."""
         found: Features = {}
         kind = hit.kind if hit.kind != "kinship" else f"kinship {hit.role.whose}"  # type: ignore[union-attr]
         group = "role" if "kinship" in kind or kind == "role phrase" else "name"
-        script = "han" if is_cjk(self.reading.norm[hit.start]) else "latin"
+        script = "han" if is_cjk(self.document.norm[hit.start]) else "latin"
         found[f"kind: {kind}"] = 1.0
         found[f"{script} {group}"] = 1.0
         if hit.kind == "title":
@@ -126,7 +291,7 @@ class Evidence:
         return found
 
     def _commonness(self, hit: Hit, script: str) -> Features:
-        surface = self.reading.norm[hit.start : hit.end]
+        surface = self.document.norm[hit.start : hit.end]
         exact = "exact" if hit.kind in ("name", "alias") else "part"
         if script == "han":
             count = math.log1p(segmentation.frequency(surface)) / 10
@@ -151,7 +316,7 @@ class Evidence:
 
     def _is_word(self, hit: Hit, script: str) -> bool:
         """Whether the characters are also a word for something else."""
-        surface = self.reading.norm[hit.start : hit.end]
+        surface = self.document.norm[hit.start : hit.end]
         if script == "han":
             tag = segmentation.tag(surface)
             return surface in words("chinese_words") or (bool(tag) and tag[:2] != "nr")
@@ -166,10 +331,10 @@ class Evidence:
             yield "title of the gender" if title.gender == person.gender else "title of another"
         if hit.form in person.relationship:
             yield "title in the relationship"
-        fits = bears(person, title, hit.form)
+        fits = _bears(person, title, hit.form)
         yield "title fits" if fits else "title unfit"
         rivals = [one for one in self.hits if one.kind == "title" and one.start == hit.start]
-        if not fits and any(bears(one.person, title, hit.form) for one in rivals):
+        if not fits and any(_bears(one.person, title, hit.form) for one in rivals):
             yield "another fits better"
 
     def _name(self, hit: Hit, script: str) -> Iterator[str]:
@@ -178,13 +343,13 @@ class Evidence:
             yield f"a role word as {hit.kind}"
             if any(one.level != "common" for one in role):
                 yield "a close role word as a name"
-        for word in self.reading.roles:
+        for word in self.document.roles:
             if word.start < hit.end and hit.start < word.end:
                 same = word.end == hit.end and word.start <= hit.start
                 yield f"a role there: {word.whose if same else 'part'}"
         if script == "latin" and hit.kind == "part":
             last = name_key(hit.text).split(" ")[-1]
-            yield "surname" if self.reading.norm[hit.start : hit.end] == last else "middle name"
+            yield "surname" if self.document.norm[hit.start : hit.end] == last else "middle name"
         if (
             hit.kind in ("first name", "diminutive", "short", "fuzzy")
             and hit.text != hit.person.name
@@ -198,7 +363,7 @@ class Evidence:
         yield from self._stated(hit.role, hit.mine, hit.person)
         yield from self._rivals(hit, hit.role)
         word = hit.role
-        gap = self.reading.norm.startswith(" ", word.end)
+        gap = self.document.norm.startswith(" ", word.end)
         named = [one for one in self.hits if one.start == word.end + gap and one.role is None]
         if named:
             same = any(one.person.id == hit.person.id for one in named)
@@ -215,7 +380,7 @@ class Evidence:
         if name_key(hit.text) == name_key(hit.person.relationship):
             yield "phrase as stated"
         stated = "former" if lex.former.match(hit.person.relationship.lower()) else "present"
-        said = bool(_FORMER_BEFORE.search(self.reading.norm[: hit.start][-8:]))
+        said = bool(_FORMER_BEFORE.search(self.document.norm[: hit.start][-8:]))
         yield f"{stated}, said to be former: {said}"
 
     def _stated(self, word: RoleWord, mine: Role, person: Person) -> Iterator[str]:
@@ -258,7 +423,7 @@ class Evidence:
             return True
         kinds = {role.kind for role in stated_roles(stated) if role != hit.mine}
         for one in self.hits:
-            said = self.reading.norm[one.start : one.end] == owner
+            said = self.document.norm[one.start : one.end] == owner
             if said or word.outer - 1 <= one.end <= word.start:
                 names = map(name_key, (one.person.name, *one.person.aliases))
                 theirs = {role.kind for role in roles_of(one.person.relationship)}
@@ -268,14 +433,14 @@ class Evidence:
 
     def _names_stranger(self, word: RoleWord) -> bool:
         """Whether a name follows that no hit has: 我同事罗昊, my coworker Delia."""
-        gap = self.reading.norm.startswith(" ", word.end)
+        gap = self.document.norm.startswith(" ", word.end)
         if is_han(word.text[0]):
             after = self._around.after(word.end)
             return after is not None and len(after.text) > 1 and after.tag == "nr"
-        index = self.reading.starts.get(word.end + 1)
-        if index is None or not gap or not self.reading.cased:
+        index = self.document.starts.get(word.end + 1)
+        if index is None or not gap or not self.document.cased:
             return False
-        token = self.reading.tokens[index]
+        token = self.document.tokens[index]
         return (
             token.capital and token.key not in words("english_words") and token.key not in terms()
         )
@@ -302,9 +467,9 @@ class Evidence:
 
     def _roles_beside(self, hit: Hit, same: Sequence[Hit]) -> Iterator[str]:
         for word in self._places.roles_near(hit):
-            if not is_beside(self.reading, word, hit.start, hit.end):
+            if not is_beside(self.document, word, hit.start, hit.end):
                 continue
-            text = self.reading.norm[word.start : word.end]
+            text = self.document.norm[word.start : word.end]
             known = hit.person.relationship
             if _fits(word, hit):
                 yield "the role beside fits"
@@ -316,28 +481,28 @@ class Evidence:
 
     @cached_property
     def _quoted(self) -> list[tuple[int, int]]:
-        return [(low, high) for low, high in quotations(self.reading.norm) if high - low > 2]
+        return [(low, high) for low, high in quotations(self.document.norm) if high - low > 2]
 
     @cached_property
     def _talks_of(self) -> list[str]:
-        norm, tokens = self.reading.norm, {token.key for token in self.reading.tokens}
+        norm, tokens = self.document.norm, {token.key for token in self.document.tokens}
         return [
             name
             for name, entries in _TALK.items()
             if not tokens.isdisjoint(entries)
-            or (self.reading.chinese and any(word in norm for word in entries if is_han(word[0])))
+            or (self.document.chinese and any(word in norm for word in entries if is_han(word[0])))
         ]
 
     @cached_property
     def _famous(self) -> bool:
-        return bool(_FAME.search(self.reading.norm))
+        return bool(_FAME.search(self.document.norm))
 
     def _text(self, hit: Hit, group: str) -> Iterator[str]:
         around = [(low, high) for low, high in self._quoted if low < hit.start and hit.end < high]
         if around:
             alone = around[0][0] + 1 == hit.start and hit.end == around[0][1] - 1
             yield f"{group} quoted alone" if alone else f"{group} in a quotation"
-        surface = self.reading.norm[hit.start : hit.end]
+        surface = self.document.norm[hit.start : hit.end]
         if surface in words("celebrities") and surface not in words("given_names"):
             yield "celebrity"
         for name in self._talks_of:
@@ -353,14 +518,36 @@ def stated_roles(stated: str) -> tuple[Role, ...]:
     return tuple(itertools.chain.from_iterable(found))
 
 
-def is_beside(reading: Reading, word: RoleWord, start: int, end: int) -> bool:
+def is_beside(document: Document, word: RoleWord, start: int, end: int) -> bool:
     """Whether a role word stands beside the name at [start, end): 我同事张伟, Dave, my mate."""
     if word.whose == "other":
         return False
-    before, after = reading.norm[word.end : start], reading.norm[end : word.outer]
+    before, after = document.norm[word.end : start], document.norm[end : word.outer]
     if word.end <= start:
         return bool(re.fullmatch(r"|[ ,，]{1,2}|,? (?:named |called )", before))
     return end <= word.outer and bool(re.fullmatch(r"[,，（(] ?", after))
+
+
+@lru_cache(maxsize=4096)
+def _kinds(person: Person) -> frozenset[str]:
+    """The role classes and professions that a person's relationship and aliases state."""
+    stated = (person.relationship, person.name, *person.aliases)
+    kinds = {role.kind for text in stated for role in roles_of(text)}
+    kinds |= {
+        row["kind"] for row in rows("professions") if person.relationship.endswith(row["word"])
+    }
+    return frozenset(kinds)
+
+
+def _bears(person: Person, title: Title, word: str) -> bool:
+    """Whether ``person`` can be addressed with a title, by gender and by what they are."""
+    if title.gender and person.gender not in ("", title.gender):
+        return False
+    if "*" in title.kinds or word in person.relationship:
+        return True
+    if "peer" in title.kinds:
+        return not any(role.subtype == "family" for role in roles_of(person.relationship))
+    return bool(title.kinds & _kinds(person))
 
 
 def _specific(hit: Hit) -> int:

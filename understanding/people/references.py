@@ -10,15 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from accounts.reasons import Reason
-from understanding.text import CJK, is_cjk, normalise, normalise_with_offsets, original_span
+from understanding.certainty import REFERENCE
+from understanding.text import CJK, is_cjk, normalise, original_span
+from understanding.text_document import Document, read
 from understanding.types import Entry, Mention, NameKey
 
 PREFIX = "ref:"
 HOW = "reference"
 # Of one person, and of each the code points.
 MOST, LONGEST = 8, 60
-# How sure a phrase is that means one person alone; of several who share it none is.
-SURE = 0.85
 _MOST_TEXT = 200  # of the column in which the phrases of one key stand
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _LATIN = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:['-](?:(?!{CJK.pattern})[^\W_])+)*")
@@ -42,9 +42,9 @@ def keys_of(phrases: Iterable[str]) -> Iterator[NameKey]:
             yield NameKey(PREFIX + key, "reference", "\n".join(texts))
 
 
-def keys_in(text: str) -> frozenset[str]:
+def keys_in(text: str | Document) -> frozenset[str]:
     """Every key that a text may hold: about one for each of its characters or words."""
-    return frozenset(PREFIX + head for head in _heads(normalise(text)))
+    return frozenset(PREFIX + head for head in _heads(read(text).norm))
 
 
 def _heads(norm: str) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _heads(norm: str) -> Iterator[str]:
             start = stop
 
 
-def find(text: str, entries: Iterable[Entry]) -> list[Mention]:
+def find(text: str | Document, entries: Iterable[Entry]) -> list[Mention]:
     """The phrases of ``entries`` that stand in ``text``, by position, none within a longer one.
     Where several people share one, each has less confidence."""
     said = [
@@ -76,7 +76,8 @@ def find(text: str, entries: Iterable[Entry]) -> list[Mention]:
     ]
     if not said:
         return []
-    norm, offsets = normalise_with_offsets(text)
+    document = read(text)
+    norm, offsets = document.norm, document.offsets
     places: dict[tuple[int, int], list[Entry]] = defaultdict(list)
     for phrase, entry in said:
         for start, end in _places(norm, phrase):
@@ -87,7 +88,9 @@ def find(text: str, entries: Iterable[Entry]) -> list[Mention]:
         if not any(start < other_end and other < end for other, other_end in found):
             found.append((start, end))
     return [
-        mention for place in sorted(found) for mention in _mentions(text, offsets, place, places)
+        mention
+        for place in sorted(found)
+        for mention in _mentions(document.text, offsets, place, places)
     ]
 
 
@@ -114,6 +117,6 @@ def _mentions(
     start, end = original_span(offsets, *place)
     people = {entry.person.id: entry.person for entry in places[place]}
     for person in people.values():
-        confidence = round(SURE / len(people) ** 0.5, 3)
+        confidence = round(REFERENCE / len(people) ** 0.5, 3)
         reason = Reason("by_reference", text=text[start:end])
         yield Mention(person, start, end, text[start:end], "reference", confidence, reason)

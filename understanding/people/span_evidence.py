@@ -1,5 +1,6 @@
 """What speaks for a token being part of a person's name or role: classes of words, as the
-binary features of the tagger of spans."""
+binary features of the tagger of spans.
+"""
 
 import math
 import re
@@ -9,15 +10,50 @@ from functools import cache, lru_cache
 from importlib import import_module
 from itertools import pairwise
 from pkgutil import iter_modules
+from typing import NamedTuple
 
 import faker.providers.person
 
 from understanding import segmentation
 from understanding.lexicon import titles, words
 from understanding.people.chain import OUTSIDE
-from understanding.people.word_tokens import Token, tokens
 from understanding.roles import groups, terms
-from understanding.text import is_han, normalise, quotations
+from understanding.text import HAN, is_han, normalise, quotations
+
+# A Han character; an 's, a word of its own; letters with their marks; digits; else one sign.
+_TOKEN = re.compile(
+    rf"{HAN.pattern}|['’`]s(?![a-zA-Z])|(?:(?!{HAN.pattern})[^\W\d_]|[\u0300-\u036f])+|\d+|\S"
+)
+
+
+class Token(NamedTuple):
+    """[start, end) of a text; ``norm`` is its normal form, ``han`` whether it is Chinese."""
+
+    start: int
+    end: int
+    norm: str
+    han: bool
+
+
+def tokens(text: str, stems: Collection[str] = ()) -> list[Token]:
+    """The tokens of ``text``. A word typed with a glued s is parted where the rest is in
+    ``stems`` (dads been living in bendigo)."""
+    out: list[Token] = []
+    for found in _TOKEN.finditer(text):
+        start, end = found.span()
+        norm = _norm(found[0])
+        if norm[-1:] == "s" and norm[:-1] in stems:
+            out.append(Token(start, end - 1, norm[:-1], False))
+            out.append(Token(end - 1, end, "s", False))
+        else:
+            out.append(Token(start, end, norm, is_han(found[0][0])))
+    return out
+
+
+@lru_cache(maxsize=16384)
+def _norm(piece: str) -> str:
+    return normalise(piece)
+
 
 Row = list[str]
 

@@ -18,10 +18,9 @@ from understanding.names import (
     one_edit,
     surname_of,
 )
-from understanding.people.annotation import Reading
-from understanding.people.spellings import Spelling
 from understanding.roles import Role, RoleWord, groups, is_anothers, roles_of
 from understanding.text import is_cjk, is_han
+from understanding.text_document import Document, Spelling
 from understanding.types import Entry, How, Person
 
 # Each way of being named, the surest first, and its reason.
@@ -81,17 +80,15 @@ class Hit:
         return Reason(KINDS[self.kind], text=self.text)
 
 
-def find_hits(
-    reading: Reading, places: Mapping[str, Sequence[Spelling]], entries: Sequence[Entry]
-) -> list[Hit]:
+def find_hits(document: Document, entries: Sequence[Entry]) -> list[Hit]:
     """Every place of every entry in prose, each person once a place, by the surest way to reach
     it, and not within a longer place of theirs."""
-    mask = reading.mask
+    mask = document.mask
     order = {kind: rank for rank, kind in enumerate(KINDS)}
     best: dict[_Place, Hit] = {}
     for entry in entries:
-        for place in places.get(entry.key.key, ()):
-            hit = _hit(reading, entry, place)
+        for place in document.spellings.get(entry.key.key, ()):
+            hit = _hit(document, entry, place)
             if hit is None or any(mask[hit.start : hit.end]):
                 continue
             at = (hit.person.id, hit.start, hit.end)
@@ -140,7 +137,7 @@ def _within(places: Iterable[_Place]) -> set[_Place]:
     return found
 
 
-def _hit(reading: Reading, entry: Entry, place: Spelling) -> Hit | None:
+def _hit(document: Document, entry: Entry, place: Spelling) -> Hit | None:
     key, text = entry.key.key, entry.key.text
     start, end = place.start, place.end
     if place.role:
@@ -152,13 +149,13 @@ def _hit(reading: Reading, entry: Entry, place: Spelling) -> Hit | None:
     if place.title:
         return Hit(entry.person, start, end, "title", text, place.title)
     if key.startswith((SOUND, TYPO)) or place.form == "nick":
-        kind = _guessed(key, reading.norm[start:end], name_key(text))
+        kind = _guessed(key, document.norm[start:end], name_key(text))
     else:
-        key, end = _whole(reading, entry, start, end)
+        key, end = _whole(document, entry, start, end)
         kind = _kind(entry, key, name_key(text)) if key else ""
         if place.form and kind in _INEXACT.get(place.form, ()):
             return None
-        if kind == "given name" and _has_another_surname(reading, start, name_key(text)):
+        if kind == "given name" and _has_another_surname(document, start, name_key(text)):
             return None
     return Hit(entry.person, start, end, kind, text, place.form) if kind else None
 
@@ -175,12 +172,12 @@ def _is_called_otherwise(person: Person, title: str) -> bool:
     return not title or any(one.gender and "peer" not in one.kinds for one in addresses)
 
 
-def _has_another_surname(reading: Reading, start: int, name: str) -> bool:
+def _has_another_surname(document: Document, start: int, name: str) -> bool:
     """Whether a given name stands behind another surname than that of ``name``: 马小棠 is not
     贺小棠."""
-    ahead, own = reading.norm[:start][-1:], surname_of(name)
+    ahead, own = document.norm[:start][-1:], surname_of(name)
     another = ahead in words("surnames", "single") - words("surnames", "weak")
-    return bool(own) and another and ahead != own and reading.norm[:start][-2:] != own
+    return bool(own) and another and ahead != own and document.norm[:start][-2:] != own
 
 
 def _guessed(key: str, piece: str, name: str) -> str:
@@ -197,13 +194,13 @@ def _guessed(key: str, piece: str, name: str) -> str:
     return "nick"
 
 
-def _whole(reading: Reading, entry: Entry, start: int, end: int) -> tuple[str, int]:
+def _whole(document: Document, entry: Entry, start: int, end: int) -> tuple[str, int]:
     """The key, in full where a long name is indexed by its beginning, and where it ends; ""
     where the rest of it doesn't stand there."""
     key, full = entry.key.key, name_key(entry.key.text)
     if len(key) < HAN_KEY_LENGTH or not full.startswith(key) or not is_cjk(key[0]):
         return key, end
-    squeezed, places = reading.squeezed
+    squeezed, places = document.squeezed
     at = places.index(start)
     if not squeezed.startswith(full, at):
         return "", end

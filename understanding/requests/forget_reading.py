@@ -15,9 +15,8 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from understanding import lexicon
 from understanding.learned import model, sigmoid
-from understanding.lexicon import words
+from understanding.lexicon import finder, words
 from understanding.lexicon.rules import rows
 from understanding.segmentation import tagged
 from understanding.sentences import sentences
@@ -93,8 +92,7 @@ def may_ask(content: str) -> bool:
         return False
     text = excerpt(content)
     return any(
-        read(sentence.text + sentence.end_mark).asks >= UNSURE
-        and not takes_back(text[sentence.start :])
+        read(sentence.whole).asks >= UNSURE and not takes_back(text[sentence.start :])
         for sentence in sentences(text)
     )
 
@@ -102,7 +100,7 @@ def may_ask(content: str) -> bool:
 def _may_hold_request(text: str) -> bool:
     """Whether a word stands in ``text`` without which nothing asks to forget; most texts have none."""
     plain = simplified(text).lower().replace("’", "'")
-    return bool(_find_needed()(plain))
+    return bool(finder("forget_cues", *_NEEDED)(plain))
 
 
 def takes_back(text: str) -> bool:
@@ -173,16 +171,6 @@ def _score(learned: Mapping[str, float], evidence: Mapping[str, float]) -> float
     return learned[""] + sum(learned.get(name, 0.0) * value for name, value in evidence.items())
 
 
-@cache
-def _find_classes() -> lexicon.GroupFinder:
-    return lexicon.GroupFinder("forget_cues")
-
-
-@cache
-def _find_needed() -> lexicon.GroupFinder:
-    return lexicon.GroupFinder("forget_cues", *_NEEDED)
-
-
 def _plain(text: str) -> str:
     """``text`` as the lexicon is written, place by place, quotations blanked."""
     for start, end in quotations(text):
@@ -193,7 +181,7 @@ def _plain(text: str) -> str:
 def _places(text: str) -> dict[str, list[Place]]:
     """Where the words of each class stand that has any."""
     plain = _plain(text)
-    found = {name: places[:_MOST] for name, places in _find_classes()(plain).items()}
+    found = {name: places[:_MOST] for name, places in finder("forget_cues")(plain).items()}
     for name, (first, second) in _TOGETHER.items():
         together = _together(plain, found.get(first, ()), found.get(second, ()))
         if together:

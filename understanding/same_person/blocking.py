@@ -16,9 +16,9 @@ from understanding.names import name_key
 from understanding.roles import roles_of
 from understanding.same_person import (
     claims,
+    name_similarity,
     name_types,
     relationships,
-    similarity_latin,
 )
 from understanding.same_person.records import Record
 from understanding.text import is_han
@@ -57,7 +57,7 @@ def _nickname_keys(name: str) -> Iterator[str]:
         return
     if not is_han(key[0]):
         for word in key.split(" "):
-            yield f"sound:{similarity_latin.sounds(word)}"
+            yield f"sound:{name_similarity.sounds(word)}"
         return
     head, _ = name_types.title_of(key)
     surname = names.surname_of(key)

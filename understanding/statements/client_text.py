@@ -13,49 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from understanding.lexicon.rules import patterns
-from understanding.text import enclosed, names_role
+from understanding.text import enclosed, joined_spans, names_role
 
 _Span = tuple[int, int]
 
 _NAMES = patterns(__file__)
-_TOKEN = re.compile(
-    r"<(?P<close>/?)(?P<tag>[^\W\d][\w.:-]{0,60}+)(?:\s[^<>]{0,500}+)?(?<!/)>"
-    r"|\[(?P<square>[^\[\]\n]{1,80}+)\]|【(?P<lens>[^【】\n]{1,80}+)】|<!--(?P<comment>[^<>\n-]{1,80}+)-->"
-    r"|^[^\S\n]{0,8}+(?:-{2,}+|={2,}+|\*{3,}+|~{4,}+|_{2,}+|<{2,}+|>{2,}+)[^\S\n]{0,4}+(?P<rule>[^\s<>=*~_-][^\n]{0,100}+)$",
-    re.M,
-)
-# A line that is nothing but a name: as a heading, in brackets or bold, or before a colon; the name
-# of a question may stand before it.
-_LABEL = re.compile(
-    r"^[^\S\n]{0,8}(?:"
-    r"(?P<heading>\#{1,6}[^\S\n]{0,4}(?P<h>[^\n#]{1,60}?)\#{0,6}|[\[【](?P<b>[^\[\]【】\n]{1,60})[\]】]|\*\*(?P<s>[^*\n]{1,60}?)\*\*)"
-    r"[^\S\n]{0,4}(?:[:：](?P<told>[^\n]*))?$"
-    r"|(?P<p>[^\W_][^\n:：.!?。！？]{0,60})[:：](?P<rest>[^\n]*)$)",
-    re.M,
-)
-# A fence or a line of dashes, to its end: behind a line that names it, or behind its mark a file.
-_FENCED = re.compile(
-    r"^(?P<name>[^\W_][^\n]{0,80})\n\s{0,9}^(?P<fence>```+|~~~+|\"{3}|'{3}|-{3,}|={3,}|\*{3,}|_{3,})",
-    re.M,
-)
-_FILE = re.compile(r"^(?P<fence>```++|~~~++)(?P<name>[^\n`]{2,240})$", re.M)
-_SUFFIX = re.compile(r"(?<=[\w)-])\.[a-zA-Z]\w{0,7}\b")
-# [World Info: …]
-_NOTE = re.compile(
-    r"^[\[【](?P<name>[^\[\]【】\n:：]{1,40})[:：][^\[\]【】]{1,20000}+[\]】]$", re.M
-)
-# What a line of signs with words in it ends with.
-_RULED = re.compile(r"(?:--|==|\*\*\*|~~~~|__|<<|>>)\s{0,8}+$")
 _LONGEST_RULE = 20
-_PARTS = re.compile(r"(?<=[^\W\d_])(?=[A-Z][a-z])|[_.:-]+")
 _WORDS = re.compile(r"\w+")
 _HAN = re.compile(r"[^\W\d_a-zA-Z]")
 _LONGEST_NAME = 6  # words
 _SHORT = 2  # letters of a word that says nothing: of, in
 _OPEN = 40  # marks that may wait for their end at a time
-_SENTENCE = re.compile(r"[.!?](?:\s|$)|[。！？\n]")
-_QUOTE = re.compile('[“"「]')
-_CODE = re.compile(r"```.*?(?:```|\Z)", re.S)
 _READ = 20_000  # characters of a message that are looked at for what it asks
 
 
@@ -108,7 +76,7 @@ def requests_for_client(content: str) -> bool:
     if any(part.kind == "own" for part in _parts(content)):
         return False  # what the user asks stands in it
     of_chat = holds_chat or bool(_NAMES.chat.search(orders))
-    return any(_is_request(sentence, of_chat) for sentence in _SENTENCE.split(orders))
+    return any(_is_request(sentence, of_chat) for sentence in _NAMES.sentence.split(orders))
 
 
 def instructs_for_client(system: str) -> bool:
@@ -117,7 +85,7 @@ def instructs_for_client(system: str) -> bool:
     orders, holds_chat = _orders(system[:_READ])
     return not _NAMES.first_person.search(orders) and any(
         _is_request(sentence, holds_chat) and bool(_NAMES.form.search(sentence))
-        for sentence in _SENTENCE.split(orders)
+        for sentence in _NAMES.sentence.split(orders)
     )
 
 
@@ -149,8 +117,8 @@ def _orders(content: str) -> tuple[str, bool]:
     for part in parts:
         kept.append(content[at : part.start])
         at = part.end
-    text = _CODE.sub(" ", "".join([*kept, content[at:]]))
-    for start, end in reversed(enclosed(text, _QUOTE, {})):
+    text = _NAMES.code.sub(" ", "".join([*kept, content[at:]]))
+    for start, end in reversed(enclosed(text, _NAMES.quote, {})):
         text = f"{text[:start]} {text[end:]}"
     lines = []
     for line in text.split("\n"):
@@ -159,7 +127,7 @@ def _orders(content: str) -> tuple[str, bool]:
             lines += [] if any(map(_speaks, last.split("\n"))) else [last]
             break
         lines.append(line)
-    holds_chat = any(_NAMES.chat.search(_PARTS.sub(" ", part.name)) for part in parts)
+    holds_chat = any(_NAMES.chat.search(_NAMES.parts.sub(" ", part.name)) for part in parts)
     return "\n".join(lines), holds_chat
 
 
@@ -187,7 +155,7 @@ def _client_text(content: str) -> list[_Span]:
         begins, ends = asked[0] if first == "own" else asked[-1]
         label = next(one for one in sections if one.start == begins)
         return _others([(label.begins, ends)], len(content), attached)
-    found = _joined([*spans, *((part.start, part.end) for part in attached)])
+    found = joined_spans([*spans, *((part.start, part.end) for part in attached)])
     left = _others(found, len(content), [])
     if any(content[start:end].strip() for start, end in left):
         return found
@@ -229,10 +197,10 @@ def _parts(content: str) -> list[_Part]:
     tags: list[re.Match[str]] = []
     marks: list[tuple[re.Match[str], set[str]]] = []
     waiting: dict[str, int] = {}
-    for token in _TOKEN.finditer(content):
+    for token in _NAMES.token.finditer(content):
         name = token["tag"]
         if name is None:
-            if token["rule"] and not _RULED.search(token["rule"][-_LONGEST_RULE:]):
+            if token["rule"] and not _NAMES.ruled.search(token["rule"][-_LONGEST_RULE:]):
                 continue
             if opened := _opened(token, marks):
                 found.append(
@@ -256,10 +224,10 @@ def _parts(content: str) -> list[_Part]:
 
 def _fenced(content: str) -> Iterator[_Part]:
     after = 0
-    marks = [*_FENCED.finditer(content), *_FILE.finditer(content)]
+    marks = [*_NAMES.fenced.finditer(content), *_NAMES.file.finditer(content)]
     for found in sorted(marks, key=lambda one: one.start("fence")):
-        if found.re is _FILE:
-            named = _SUFFIX.search(found["name"]) is not None
+        if found.re is _NAMES.file:
+            named = _NAMES.suffix.search(found["name"]) is not None
         else:
             named = _kind_of_label(found["name"].strip(" .:：")) == "attached"
         if found.start() < after or not named:
@@ -269,7 +237,7 @@ def _fenced(content: str) -> Iterator[_Part]:
         )
         after = end.end() if end else len(content)
         yield _Part(found.start(), after, (found.end(), after), "attached")
-    for note in _NOTE.finditer(content):
+    for note in _NAMES.note.finditer(content):
         if _kind_of_label(note["name"]) == "attached":
             yield _Part(*note.span(), note.span(), "attached")
 
@@ -320,7 +288,7 @@ def _opened(
 def _kind_of_tag(name: str) -> str:
     if _NAMES.plain.match(name):
         return "plain"
-    words = _PARTS.sub(" ", name)
+    words = _NAMES.parts.sub(" ", name)
     own, *others = (
         _last(pattern, words) for pattern in (_NAMES.own, _NAMES.attached, _NAMES.orders)
     )
@@ -337,7 +305,7 @@ def _sections(content: str, attached: Sequence[_Part]) -> Iterator[_Section]:
     """The labels outside of what is attached, with what they name. Those that name nothing known
     are text, except headings before what is attached, under which instructions stand."""
     at = 0
-    for label in _LABEL.finditer(content):
+    for label in _NAMES.label.finditer(content):
         while at < len(attached) and attached[at].end <= label.start():
             at += 1
         if at < len(attached) and attached[at].start < label.end():
@@ -392,14 +360,4 @@ def _others(own: Sequence[_Span], length: int, attached: Sequence[_Part]) -> lis
     """All but ``own``, and what is attached within it."""
     edges = [0, *(edge for span in own for edge in span), length]
     around = list(zip(edges[::2], edges[1::2], strict=True))
-    return _joined([*around, *((part.start, part.end) for part in attached)])
-
-
-def _joined(spans: Sequence[_Span]) -> list[_Span]:
-    found: list[_Span] = []
-    for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        elif start < end:
-            found.append((start, end))
-    return found
+    return joined_spans([*around, *((part.start, part.end) for part in attached)])

@@ -24,7 +24,7 @@ from langgraph.store.base import (
 )
 
 from mio_client.client import Mio, MioError
-from mio_client.types import Contact, PersonDetail, Found, Memory
+from mio_client.types import Contact, Found, Memory, PersonDetail
 
 ROOT = "mio"
 KINDS = ("memories", "people")

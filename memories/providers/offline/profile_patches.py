@@ -33,49 +33,50 @@ def consolidate(request: ProfileRequest) -> ProfilePatch:
 def _attributes(
     request: ProfileRequest, memories: Iterable[StoredMemory]
 ) -> tuple[dict[str, tuple[AttributeValue, ...]], frozenset[str]]:
+    """The values by key, and the keys whose values so far these take the place of."""
+    profile = request.profile.attributes
     values: dict[str, list[AttributeValue]] = {}
     replaces: set[str] = set()
-    for memory in memories:
-        for fact in memory.current:
-            if fact.person != request.person.id or told_key(fact, memory.said_at) != fact.key:
-                continue
-            value = AttributeValue(fact.value, (memory.id,), _since(memory))
-            held = values.setdefault(fact.key, [])
-            if is_single(fact.key):
-                _put_single(request, values, replaces, fact.key, value, memory.said_at)
-            else:
-                _put_many(held, value)
-            if fact.key in FORMER:
-                _end_current(request, values, replaces, FORMER[fact.key], value, memory.said_at)
-    kept = {key: tuple(held) for key, held in values.items() if held or key in replaces}
-    return kept, frozenset(replaces)
+    stated = ((memory, fact) for memory in memories for fact in memory.current)
+    for memory, fact in stated:
+        key, told = fact.key, memory.said_at
+        if fact.person != request.person.id or told_key(fact, told) != key:
+            continue
+        value = AttributeValue(fact.value, (memory.id,), _since(memory))
+        so_far = values.setdefault(key, [])
+        if is_single(key):
+            replaces.add(key)
+            current, past = _newer(next(iter(so_far or profile.get(key, ())), None), value, told)
+            values[key] = [current]
+            history = HISTORY.get(key)
+            known = (*profile.get(history, ()), *values.get(history, ())) if history else ()
+            if past and history and not any(same_value(one.value, past.value) for one in known):
+                values.setdefault(history, []).append(past)
+        else:
+            _put_many(so_far, value)
+        if key in FORMER:  # what somebody has left is current no more, unless taken up since
+            left = FORMER[key]
+            present = values.get(left) or (() if left in replaces else profile.get(left, ()))
+            ended = present and same_value(present[0].value, value.value)
+            if ended and (present[0].since is None or told >= present[0].since):
+                values[left] = []
+                replaces.add(left)
+    found = {key: tuple(each) for key, each in values.items() if each or key in replaces}
+    return found, frozenset(replaces)
 
 
-def _put_single(
-    request: ProfileRequest,
-    values: dict[str, list[AttributeValue]],
-    replaces: set[str],
-    key: str,
-    value: AttributeValue,
-    told: datetime,
-) -> None:
-    """The value told last is current, in whatever order the memories arrive; the other moves
-    to history where there is one."""
-    held = values[key] or list(request.profile.attributes.get(key, ()))
-    current = held[0] if held else None
-    replaces.add(key)
+def _newer(
+    current: AttributeValue | None, value: AttributeValue, told: datetime
+) -> tuple[AttributeValue, AttributeValue | None]:
+    """Of two values of a single attribute the one that was told last, in whatever order the
+    memories arrive, and the other; one value where they are the same."""
     if current is None:
-        values[key] = [value]
-        return
+        return value, None
     if same_value(current.value, value.value):
         fuller = max(current.value, value.value, key=len)
-        values[key] = [
-            AttributeValue(fuller, _union(current.sources, value.sources), current.since)
-        ]
-        return
+        return AttributeValue(fuller, _union(current.sources, value.sources), current.since), None
     late = current.since is not None and told < current.since
-    values[key] = [current] if late else [value]
-    _put_history(request, values, key, value if late else current)
+    return (current, value) if late else (value, current)
 
 
 def _since(memory: StoredMemory) -> datetime:
@@ -84,47 +85,14 @@ def _since(memory: StoredMemory) -> datetime:
     return memory.said_at if at is None else min(at, memory.said_at)
 
 
-def _put_history(
-    request: ProfileRequest,
-    values: dict[str, list[AttributeValue]],
-    key: str,
-    old: AttributeValue,
-) -> None:
-    past = HISTORY.get(key)
-    if past is not None:
-        known = (*request.profile.attributes.get(past, ()), *values.get(past, ()))
-        if not any(same_value(other.value, old.value) for other in known):
-            values.setdefault(past, []).append(old)
-
-
-def _end_current(
-    request: ProfileRequest,
-    values: dict[str, list[AttributeValue]],
-    replaces: set[str],
-    key: str,
-    left: AttributeValue,
-    told: datetime,
-) -> None:
-    """What somebody has left (former_company) is current no more, unless taken up since."""
-    held = values.get(key) or (
-        [] if key in replaces else list(request.profile.attributes.get(key, ()))
-    )
-    if not held or not same_value(held[0].value, left.value):
-        return
-    since = held[0].since
-    if since is None or told >= since:
-        values[key] = []
-        replaces.add(key)
-
-
-def _put_many(held: list[AttributeValue], value: AttributeValue) -> None:
-    for number, other in enumerate(held):
+def _put_many(values: list[AttributeValue], value: AttributeValue) -> None:
+    """Adds a value, or its source where it is known."""
+    for number, other in enumerate(values):
         if letters(other.value) == letters(value.value):
-            held[number] = AttributeValue(
-                other.value, _union(other.sources, value.sources), other.since
-            )
+            sources = _union(other.sources, value.sources)
+            values[number] = AttributeValue(other.value, sources, other.since)
             return
-    held.append(value)
+    values.append(value)
 
 
 def _union(left: tuple[UUID, ...], right: tuple[UUID, ...]) -> tuple[UUID, ...]:

@@ -40,7 +40,7 @@ from understanding.dates import important_dates, partial_dates
 from understanding.names import name_key
 from understanding.requests.forget_reading import can_ask, takes_back
 from understanding.same_person import namesakes
-from understanding.same_person.similarity_zh import are_homophones
+from understanding.same_person.name_similarity import are_homophones
 from understanding.statements.own_words import LONGEST, own_words, unquoted, without_injected
 from understanding.statements.secrets import masked
 from understanding.text import clean, encodable, folded, middle_cut

@@ -13,7 +13,7 @@ from memories.models import Memory, Message
 from memories.pipeline import buffer, run
 from memories.pipeline.buffer import receive
 from tests.factories import make_app
-from understanding.dates import find_dates
+from understanding.dates.relative_dates import find_dates
 
 ZONES = ("Asia/Shanghai", "Europe/Berlin", "America/Havana", "America/Sao_Paulo", "Pacific/Apia")
 

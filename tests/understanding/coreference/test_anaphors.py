@@ -2,8 +2,7 @@
 
 import pytest
 
-from understanding.coreference.anaphors import find_anaphors
-from understanding.coreference.utterance import read_turn
+from understanding.coreference.anaphors import find_anaphors, read_turn
 from understanding.types import Utterance
 
 

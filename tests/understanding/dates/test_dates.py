@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understanding.dates import find_dates
+from understanding.dates.relative_dates import find_dates
 
 SAID = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)
 

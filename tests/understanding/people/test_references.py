@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 
 from contacts.own_references import is_telling
+from understanding import certainty
 from understanding.people import references
 from understanding.types import Entry, Person
 
@@ -59,7 +60,7 @@ def test_the_longer_phrase_wins_and_who_shares_one_is_less_sure() -> None:
     assert found("老寿星家的保姆走了", *known) == [("沈国梁", "老寿星家的保姆")]
     both = references.find("老寿星好吗", [*known[0], *known[1]])
     assert {one.person for one in both} == {BARBER, FATHER}
-    assert all(one.confidence < references.SURE for one in both)
+    assert all(one.confidence < certainty.REFERENCE for one in both)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.reasons import TEMPLATES, Reason
-from understanding.same_person import demographics, name_similarity, name_types, text_overlap
+from understanding.same_person import features, name_similarity, name_types, text_overlap
+from understanding.same_person.name_similarity import two_scripts
 from understanding.same_person.pair_scoring import Comparison, among_rivals, compare
 from understanding.same_person.pair_scoring import codes as all_codes
 from understanding.same_person.records import MAX_FACT, MAX_FACTS, Record, record
-from understanding.same_person.similarity_latin import two_scripts
 from understanding.types import Person
 
 SUGGESTED = {"certain", "likely"}
@@ -135,8 +135,8 @@ def test_what_one_person_cannot_be_speaks_against(
 
 
 def test_someone_elses_age_is_not_the_persons_own() -> None:
-    assert not demographics.ages(who("谢丽", "同事", "妈妈今年七十岁"))
-    assert not demographics.ages(who("谢丽", "同事", "女儿8岁了"))
+    assert not features.ages(who("谢丽", "同事", "妈妈今年七十岁"))
+    assert not features.ages(who("谢丽", "同事", "女儿8岁了"))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from understanding.statements.negation import negations
+from understanding.statements.wordings import negations
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from memories.types import ExtractedPerson, Subtype
 from understanding.coreference.role_features import person_gender
 from understanding.lexicon import words
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
-from understanding.roles import groups, is_anothers, kinship, terms
-from understanding.same_person import namesakes
+from understanding.roles import is_anothers, kinship, terms
 from understanding.text import HAN, normalise, simplified
 from understanding.types import Entry, Mention, Person
 
@@ -168,13 +167,13 @@ class Circle:
         wanted = normalise(name)
         exact = [p for p in self.people if wanted in map(normalise, p.known_as())]
         if exact:
-            return self.latest_first(exact)
+            return _latest_first(exact)
         parts = [
             p
             for p in self.people
             if p.named and any(extends(name, n) or extends(n, name) for n in p.known_as())
         ]
-        return self.latest_first(parts)
+        return _latest_first(parts)
 
     def holders(self, role: str, owner: PersonDraft | None) -> list[PersonDraft]:
         """Those who are the ``role`` of ``owner`` (the user's where there is none)."""
@@ -191,10 +190,7 @@ class Circle:
             one_of_a_kind = asked and asked.level != "common" and not is_anothers(held)
             if asked and known and one_of_a_kind and (asked.fits(known) or known.fits(asked)):
                 found.append(one)
-        return self.latest_first(found)
-
-    def latest_first(self, people: Sequence[PersonDraft]) -> list[PersonDraft]:
-        return sorted(people, key=lambda one: -(one.turns[-1] if one.turns else -1))
+        return _latest_first(found)
 
     def merge(self, kept: PersonDraft, other: PersonDraft) -> PersonDraft:
         """The two are one person; the one who is a contact, or has a name, is kept."""
@@ -245,6 +241,10 @@ class Circle:
 _MACHINES = words("assistants")
 
 
+def _latest_first(people: Sequence[PersonDraft]) -> list[PersonDraft]:
+    return sorted(people, key=lambda one: -(one.turns[-1] if one.turns else -1))
+
+
 def called(role: str) -> str:
     """What to call somebody of whom only the role is known: 妈妈 for 妈, the word itself else."""
     word = " ".join(role.split())
@@ -253,16 +253,6 @@ def called(role: str) -> str:
     if len(word) == 1 and word * 2 in terms():
         return word * 2
     return word
-
-
-def is_group(role: str) -> bool:
-    """Whether a role word means several people at once (爸妈, my parents)."""
-    return normalise(role) in groups()
-
-
-def may_be(one: PersonDraft, role: str) -> bool:
-    """Whether who is known as ``one`` can be the user's ``role``."""
-    return not namesakes.is_someone_else(role, one.role)
 
 
 def in_order(people: Iterable[PersonDraft]) -> Iterator[PersonDraft]:

@@ -31,6 +31,7 @@ from memories.providers.offline.reading.speech import (
     with_apostrophes,
 )
 from memories.types import CONTACT, ExtractionRequest, Turn
+from understanding.certainty import ANSWERS, TELLS_GENDER
 from understanding.coreference.discourse import Relation
 from understanding.coreference.resolve import resolve_all
 from understanding.people.person_tagger import recurring
@@ -42,9 +43,6 @@ from understanding.types import How, Mention, Utterance
 SESSION_GAP = timedelta(hours=6)
 _FEMALE = re.compile(r"她|she\b|hers?\b", re.I)
 _MALE = re.compile(r"他|he\b|him\b|his\b", re.I)
-_GENDER_FROM = 0.6
-# How sure it is that an answer is about whom the question was about (not calibrated).
-_BY_QUESTION = 0.6
 
 
 @dataclass(eq=False, slots=True)
@@ -67,17 +65,8 @@ class SpokenTurn:
         return self.turn.role == "user"
 
 
-@dataclass(slots=True)
-class Discourse:
-    """What :func:`understand` returns."""
-
-    circle: Circle
-    turns: list[SpokenTurn]
-    user_names: list[str]
-
-
-def understand(request: ExtractionRequest) -> Discourse:
-    """Who is who in a batch, and where its turns speak of whom."""
+def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], list[str]]:
+    """Who is who in a batch, its turns with where they speak of whom, and the user's own names."""
     circle = Circle(request.people, request.user_names)
     chats = request.chats
     wanted = {turn.id for turn in request.turns}
@@ -114,13 +103,13 @@ def understand(request: ExtractionRequest) -> Discourse:
         _refer(circle, turns)
     _answer_about(turns)
     _note_genders(turns)
-    return Discourse(circle, turns, names)
+    return circle, turns, names
 
 
 def _words(turn: Turn, chats: Collection[str]) -> str:
     text = excerpt(turn.content)
     if turn.session_id in chats:  # nobody knows whom "you" means there
-        said = [s.text + s.end_mark for s in sentences(text) if not addresses(s.text)]
+        said = [s.whole for s in sentences(text) if not addresses(s.text)]
         text = "\n".join(said)
     return until_override(text) if turn.role == "user" else text
 
@@ -137,7 +126,7 @@ def _answer_about(turns: Sequence[SpokenTurn]) -> None:
         spots = [s.moved(-start) for s in asked.spots if s.start >= start]
         people = dict.fromkeys(p for s in spots for p in s.people)
         if len(people) == 1 and not about_listener(question, spots):
-            spoken.dropped, spoken.dropped_confidence = next(iter(people)), _BY_QUESTION
+            spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWERS
 
 
 def _learn_own_names(circle: Circle, turns: Sequence[SpokenTurn]) -> list[str]:
@@ -264,7 +253,7 @@ def _note_genders(turns: Sequence[SpokenTurn]) -> None:
     """A pronoun tells the gender of whom it means."""
     for spot in (spot for spoken in turns for spot in spoken.spots):
         one = spot.who
-        if one is None or one.gender or spot.how != "pronoun" or spot.confidence < _GENDER_FROM:
+        if one is None or one.gender or spot.how != "pronoun" or spot.confidence < TELLS_GENDER:
             continue
         if _FEMALE.match(spot.text):
             one.gender = "female"

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memories.providers.offline.reading.circle import Circle, PersonDraft, called, is_group, may_be
+from memories.providers.offline.reading.circle import Circle, PersonDraft, called
 from understanding import segmentation
+from understanding.certainty import FOLLOWS, KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
+from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import (
     PersonSpan,
     is_own_family,
@@ -13,17 +15,14 @@ from understanding.people.person_tagger import (
     person_spans,
     same_person,
 )
+from understanding.roles import groups as group_terms
 from understanding.roles import kinship, terms
 from understanding.same_person import namesakes
+from understanding.sentences import last_begun
 from understanding.text import HAN, normalise
 from understanding.types import Mention
 
-# Below, nobody is met by these words.
-LEAST = {"name": 0.4, "nickname": 0.4, "title": 0.4, "role": 0.5}
-# A key of a known person counts from here on, where the tagger saw nobody.
-LEAST_KEY = 0.4
-# ... and says where a name begins and ends.
-SURE_KEY = 0.7
+_FIRST_PERSON = patterns("first_person")
 _USER_OWNS = -1
 
 
@@ -102,7 +101,7 @@ def link_spans(
 
 def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[PersonSpan]:
     """The spans with the names of known people: those that overlap one reach as far as that."""
-    sure = [m for m in mentions if m.how in ("name", "alias") and m.confidence >= SURE_KEY]
+    sure = [m for m in mentions if m.how in ("name", "alias") and m.confidence >= KNOWN_EDGES]
     found: dict[tuple[int, int], PersonSpan] = {}
     for span in spans:
         here = [m for m in sure if m.start < span.end and span.start < m.end]
@@ -120,7 +119,7 @@ def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
     """The spans, with the role words that directly follow whose they are (Brenda's sister,
     我同事) where the tagger saw none."""
     owners_at = [(span.end, True) for span in spans if span.kind != "role"]
-    owners_at += [(match.end(), False) for match in _OWN.finditer(text)]
+    owners_at += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
     found = list(spans)
     for at, named in owners_at:
         role = _role_from(text, at, named=named)
@@ -150,9 +149,6 @@ def _role_from(text: str, at: int, *, named: bool) -> PersonSpan | None:
 
 
 LONGEST_ROLE = 4
-# How likely a role word right behind whose it is means a person of theirs.
-FOLLOWS = 0.9
-_OWN = re.compile(r"(?<![\w])(?:my|our)(?=\s)|我(?:们|們)?", re.I)
 _GENITIVE_NAME = re.compile(
     r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
 )
@@ -168,11 +164,10 @@ def _is_anothers(text: str, span: PersonSpan) -> bool:
     before = text[: span.start]
     if ANOTHERS.search(before):
         return True
-    told = _SENTENCE.split(before)[-1]
+    told = last_begun(before)
     return is_own_family(text[span.start : span.end]) and bool(_OF_ANOTHER.fullmatch(told))
 
 
-_SENTENCE = re.compile(r"[。！？!?；;\n]")
 _OF_ANOTHER = re.compile(r"[^我咱俺他她佢]*[他她佢][^我咱俺]*")
 
 
@@ -180,7 +175,7 @@ def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> 
     """Whether it is taken for somebody; a role beside a name that is theirs says what they are,
     however unsure it would be alone."""
     words = text[span.start : span.end]
-    if span.kind == "role" and (is_group(words) or _begins_a_word(span, text)):
+    if span.kind == "role" and (normalise(words) in group_terms() or _begins_a_word(span, text)):
         return False
     sure = span.probability >= LEAST[span.kind] or (span.kind == "role" and with_name)
     return sure and not circle.is_banned(words)
@@ -268,10 +263,10 @@ def _by_name(
             keyed = [m for m in mentions if m.start < span.end and span.start < m.end]
             # Chinese names that only sound alike are two people's.
             hows = ("name", "alias") if HAN.search(text[span.start]) else ("name", "alias", "fuzzy")
-            sure = [m for m in keyed if m.how in hows and m.confidence > 0.5]
+            sure = [m for m in keyed if m.how in hows and m.confidence > MEANT]
             bearers = [p for m in sure if (p := circle.by_id(m.person.id)) is not None]
         another = namesakes.says_another(text, span.start, span.end)
-        fitting = [p for p in bearers if not role or may_be(p, role)]
+        fitting = [p for p in bearers if not role or not namesakes.is_someone_else(role, p.role)]
         if bearers and (another or not fitting):
             person = circle.meet(text[span.start : span.end], named=True, role=role, owner=None)
             person.namesake = True
@@ -327,7 +322,7 @@ def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | No
     for mention in sorted(circle.mentions(text), key=lambda m: -m.confidence):
         one = circle.by_id(mention.person.id)
         beside = any(mention.start < s.end and s.start < mention.end for s in (*held, *spots))
-        if one is None or beside or mention.confidence < LEAST_KEY:
+        if one is None or beside or mention.confidence < KNOWN_ALONE:
             continue
         how = "role" if mention.how == "kinship" or normalise(mention.text) in terms() else "name"
         spots.append(Spot(mention.start, mention.end, mention.text, one, how, mention.confidence))
@@ -347,7 +342,7 @@ def bare_names(circle: Circle, text: str, held: Sequence[Spot]) -> list[Spot]:
             for match in re.finditer(f"{edge}{re.escape(name)}{edge}", text, re.I):
                 start, end = match.span()
                 if all(end <= s.start or s.end <= start for s in (*held, *spots)):
-                    spots.append(Spot(start, end, match.group(), one, "name", LEAST_KEY))
+                    spots.append(Spot(start, end, match.group(), one, "name", KNOWN_ALONE))
     return spots
 
 
@@ -367,17 +362,11 @@ ANOTHERS = re.compile(
     re.I,
 )
 
-_USER = re.compile(
-    r"我们|我們|咱们|咱們|咱|俺|本人|我(?!国|國)"
-    r"|\b(?:I['’](?:m|ve|d|ll)|i['’](?:m|ve|d|ll)|I|i|im|Im|ive|Ive|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself"
-    r"|[Ww]e|[Uu]s|[Oo]ur|[Oo]urs)\b"
-)
-
 
 def user_spots(text: str, taken: Sequence[Spot]) -> list[Spot]:
     """Where the user speaks of themself."""
     return [
         Spot(match.start(), match.end(), match.group(), None, "user")
-        for match in _USER.finditer(text)
+        for match in _FIRST_PERSON.place.finditer(text)
         if not any(spot.start < match.end() and match.start() < spot.end for spot in taken)
     ]

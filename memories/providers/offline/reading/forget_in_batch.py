@@ -6,22 +6,22 @@ from dataclasses import replace
 
 from memories.providers.offline.reading.circle import PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
-from memories.providers.offline.reading.draft_book import DraftBook
-from memories.providers.offline.reading.quoting import Draft
+from memories.providers.offline.reading.quoting import Draft, DraftBook
 from memories.types import ForgetRequest
 from understanding.people.person_tagger import person_spans
 from understanding.requests import forget_reading
 from understanding.requests.forget_reading import Reading
 from understanding.roles import terms
-from understanding.sentences import Sentence, sentences
+from understanding.sentences import Sentence
 from understanding.text import normalise
+from understanding.text_document import read
 
 REPEATED = 2  # user turns within which a second, bare request only repeats the first
 
 
 def forget_asked(book: DraftBook, spoken: SpokenTurn, sentence: Sentence) -> bool:
     """Carries out what ``sentence`` asks to forget; False where it asks nothing for sure."""
-    reading = forget_reading.read(sentence.text + sentence.end_mark)
+    reading = forget_reading.read(sentence.whole)
     if reading.asks < forget_reading.UNSURE:
         return False
     if forget_reading.takes_back(spoken.text[sentence.start :]):
@@ -44,8 +44,8 @@ def forget_asked(book: DraftBook, spoken: SpokenTurn, sentence: Sentence) -> boo
 def _named_beside(spoken: SpokenTurn, sentence: Sentence) -> bool:
     """Whether another sentence of the message names what is to be forgotten."""
     readings = [
-        forget_reading.read(one.text + one.end_mark)
-        for one in sentences(spoken.text)
+        forget_reading.read(one.whole)
+        for one in read(spoken.text).sentences
         if one.start != sentence.start
     ]
     return any(one.acts and one.means == "named" and one.topic for one in readings)
@@ -128,7 +128,7 @@ def _ask(
         requests.append(ForgetRequest(turn_ids=tuple(dict.fromkeys(turn_ids))))
     if spoken.wanted:  # else it was carried out with its own batch
         book.forget += [replace(request, asked_in=spoken.turn.id) for request in requests]
-    for person in book.discourse.circle.people:
+    for person in book.circle.people:
         if spoken.turn.id in person.turns:
             person.turns.remove(spoken.turn.id)
     book.asked_at = book.clock
@@ -155,7 +155,7 @@ def _forget_everything(book: DraftBook, spoken: SpokenTurn) -> ForgetRequest:
     """All that was said so far, of anybody."""
     for draft in list(book.drafts):
         book.wipe(draft)
-    for person in book.discourse.circle.people:
+    for person in book.circle.people:
         person.turns = [turn for turn in person.turns if turn > spoken.turn.id]
     return ForgetRequest(everything=True)
 

@@ -6,30 +6,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memories.providers.offline.heads.judge import Judgement
-from memories.providers.offline.reading.circle import PersonDraft
-from memories.providers.offline.reading.clause_facts import CERTAIN, facts_of
+from memories.providers.offline.judge import Judgement
+from memories.providers.offline.reading.circle import Circle, PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.entity_linking import Spot
-from memories.providers.offline.reading.facts import Value
+from memories.providers.offline.reading.facts import Value, facts_of, subject_of
 from memories.providers.offline.reading.speech import wishes
-from memories.providers.offline.reading.subjects import subject_of
-from understanding.dates import find_dates
+from memories.types import ForgetRequest
+from understanding.certainty import CERTAIN, GOES_ON, NOTED
+from understanding.dates.relative_dates import find_dates
 from understanding.lexicon.rules import patterns
-from understanding.sentences import Sentence, clauses, sentences
+from understanding.sentences import Sentence, clauses
 from understanding.text import HAN, is_chinese
+from understanding.text_document import read
 
 RE = patterns(__file__)
 # A sentence of fewer words (of Chinese, half as many characters again) that says of nobody whom it
 # is about can't stand alone.
 FRAGMENT = 6
 LONGEST = 300  # characters of sentences quoted together
-NOTED = 0.95  # how sure it is whom a pronoun means that is said to mean somebody
 NEAR_DAYS = 90  # a month without a year that is nearer is the one that is meant
 # What is glued to a pronoun (she's).
 _SHORT_VERB = re.compile(r"['’]\w+")
-# How sure a sentence that speaks of nobody goes on about whom the one before it is about.
-GOES_ON = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +81,22 @@ class Draft:
 
     def sure(self) -> float:
         """The least confidence that a word for somebody means whom it is taken to mean."""
-        told = [spot.confidence for spot in self.spots if spot.how in ("pronoun", "several")]
+        sure = [spot.confidence for spot in self.spots if spot.how in ("pronoun", "several")]
         if self.subject is not None and not self.explicit:
-            told.append(self.goes_on or self.spoken.dropped_confidence)
-        return min(told, default=1.0)
+            sure.append(self.goes_on or self.spoken.dropped_confidence)
+        return min(sure, default=1.0)
 
     def sure_of(self, one: PersonDraft) -> float:
         """How sure it is that somebody is meant: as sure as the surest word for them."""
         spots = (*self.spots, *(self.before.spots if self.before else ()))
-        told = [
+        sure = [
             spot.confidence if spot.how in ("pronoun", "several") else 1.0
             for spot in spots
             if one in spot.people
         ]
         if one is self.subject and not self.explicit:
-            told.append(self.goes_on or self.spoken.dropped_confidence)
-        return max(told, default=1.0)
+            sure.append(self.goes_on or self.spoken.dropped_confidence)
+        return max(sure, default=1.0)
 
     def words(self) -> str:
         """The user's words as they were typed, with the sign that ends them."""
@@ -122,8 +120,7 @@ class Draft:
         said_at = self.spoken.turn.said_at
         whom = self.subject
         dropped = whom is not None and not self.explicit and self.sure() >= CERTAIN
-        read = self.sentence.text + self.sentence.end_mark
-        found = _notes(read, self.spots, said_at, whom if dropped else None)
+        found = _notes(self.sentence.whole, self.spots, said_at, whom if dropped else None)
         added = self._added()
         notes = [(at - bisect_left(added, at), note) for at, note in found]
         text = self.words()
@@ -135,11 +132,38 @@ class Draft:
         return _with_notes(text, [(0, question + dash), *notes])
 
 
+@dataclass(slots=True)
+class DraftBook:
+    """What has been drafted of a batch so far. ``retracted`` are turns whose statements the user
+    took back; ``clock`` counts the user's turns, ``asked_at`` is when they last asked to forget
+    something, ``before_id`` their turn before the one being read."""
+
+    circle: Circle
+    user_names: Sequence[str] = ()
+    drafts: list[Draft] = field(default_factory=list)
+    retracted: list[int] = field(default_factory=list)
+    forget: list[ForgetRequest] = field(default_factory=list)
+    clock: int = 0
+    asked_at: int = -9
+    before_id: int = 0
+
+    def wipe(self, draft: Draft) -> None:
+        """Nothing is kept of its turns, nor who was met in them alone."""
+        self.drafts.remove(draft)
+        for person in draft.people():
+            if draft.turn_id in person.turns:
+                person.turns.remove(draft.turn_id)
+
+    def about(self, people: Sequence[PersonDraft]) -> list[Draft]:
+        """The drafts about one of ``people``; all where none are given."""
+        return [d for d in self.drafts if not people or any(p in people for p in d.people())]
+
+
 def drafts_of(spoken: SpokenTurn) -> list[Draft]:
     """The sentences of a turn of the user's, in order. A Chinese one that speaks of nobody goes on
     about whom the one before it is about."""
     drafts: list[Draft] = []
-    for sentence in sentences(spoken.text):
+    for sentence in read(spoken.text).sentences:
         draft = _draft(spoken, sentence)
         goes_on = drafts and not draft.spots and draft.subject is None and HAN.search(draft.text())
         if goes_on and (subject := drafts[-1].subject) is not None:

@@ -20,14 +20,13 @@ from memories.types import (
     Subtype,
     Turn,
 )
+from understanding.lexicon.rules import patterns
 from understanding.roles import kinship
 from understanding.sentences import sentences
 from understanding.text import normalise
 from understanding.types import Person
 
-_SELF = re.compile(
-    r"(?i:\b(?:my|me|mine|myself)\b)|\bI\b|\bi(?=\s|['’])|\bim\b|\bive\b|我(?!们|們|国|國)|本人|俺"
-)
+_FIRST_PERSON = patterns("first_person")
 _OTHERS = re.compile(
     r"(?i)\b(?:we|us|our|ours|ourselves|s?he|they|his|hers?|him|them|their|the user)\b"
     r"|我们|我們|咱|[他她佢]|用户"
@@ -94,9 +93,9 @@ def _own_words(request: ExtractionRequest, name: str) -> ExtractionRequest:
 def _of_oneself(content: str) -> str:
     """The sentences in which somebody speaks of themself and of nobody else."""
     return "\n".join(
-        sentence.text + sentence.end_mark
+        sentence.whole
         for sentence in sentences(content)
-        if _SELF.search(sentence.text)
+        if _FIRST_PERSON.alone.search(sentence.text)
         and not _OTHERS.search(sentence.text)
         and not addresses(sentence.text)
         and not wishes(sentence.text)

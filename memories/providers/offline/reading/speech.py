@@ -7,6 +7,7 @@ from memories.providers.offline.reading.entity_linking import Spot
 from understanding.lexicon.rules import patterns
 from understanding.sentences import sentences
 from understanding.text import simplified
+from understanding.text_document import read
 
 RE = patterns(__file__)
 
@@ -37,7 +38,7 @@ def makes(text: str) -> bool:
 
 def last_question(text: str) -> str:
     """The last question of ``text``, without its mark; empty where it asks none."""
-    asked = [s.text for s in sentences(text) if s.end_mark[:1] in {"?", "？"}]
+    asked = [s.text for s in read(text).sentences if s.end_mark[:1] in {"?", "？"}]
     return asked[-1] if asked else ""
 
 
@@ -59,8 +60,3 @@ def with_apostrophes(text: str) -> tuple[str, list[int]]:
     ends = [match.end() for match in RE.contracted.finditer(text)]
     parts = [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
     return "'".join(parts), [end + number for number, end in enumerate(ends)]
-
-
-def confesses_joke(text: str) -> bool:
-    """The speaker says that what went before was a joke."""
-    return bool(RE.confesses_joke.search(simplified(text)))

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memories.providers.offline.heads import cues
-from memories.providers.offline.heads.judge import judge
+from memories.providers.offline.judge import cue_names, cues, judge
 from understanding import learned
 
 STATED = [
@@ -26,8 +25,8 @@ NOT_STATED = [
 
 @given(st.text(max_size=200))
 def test_cues_are_bounded_for_any_text(text):
-    found = cues.cues(text)
-    assert len(found) == len(cues.names())
+    found = cues(text)
+    assert len(found) == len(cue_names())
     assert all(0 <= value <= 2 for value in found)
 
 
@@ -39,7 +38,7 @@ def test_probabilities_of_any_text_are_probabilities(texts):
     for one in judged:
         assert sum(one.act.values()) == pytest.approx(1)
         assert sum(one.modality.values()) == pytest.approx(1)
-        assert all(0 <= p <= 1 for p in (one.keep, one.lasting, one.about_user))
+        assert all(0 <= p <= 1 for p in (one.keep, one.about_user))
 
 
 def test_what_states_something_of_a_life_is_told_from_what_does_not():
@@ -50,4 +49,4 @@ def test_what_states_something_of_a_life_is_told_from_what_does_not():
 def test_the_weights_are_for_the_cues_as_they_are():
     heads = learned.model("heads")["heads"]
     for head in heads.values():
-        assert {len(row) for row in head["weights"]} == {384 + len(cues.names())}
+        assert {len(row) for row in head["weights"]} == {384 + len(cue_names())}
