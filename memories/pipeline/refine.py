@@ -283,11 +283,11 @@ def _has_own_words(text: str, sources: Sequence[str]) -> bool:
 
 def _carried_out(end_user: EndUser, one: Rewrite) -> dict[str, int]:
     """Splits, trims or merges as ``one`` says; returns what was done. Raises InvalidCorrection."""
-    code = "overlapping" if len(one.ids) > 1 else "verbose"
-    why = Reason(code, reason=one.reason).stored
     if len(one.ids) > 1:
+        why = Reason("overlapping", reason=one.reason).stored
         rewrite.merge_memories(end_user, one.ids, one.texts[0], actor=lineage.MACHINE, why=why)
         return {"merged": len(one.ids), "into": 1}
+    why = Reason("verbose", reason=one.reason).stored
     if len(one.texts) > 1:
         rewrite.split(end_user, one.ids[0], one.texts, actor=lineage.MACHINE, why=why)
         return {"split": 1}

@@ -61,8 +61,8 @@ def test_they_are_not_listed_suggested_or_named_on_cards_but_found_again_by_name
     assert "妻子" not in ming.card
     client = signed_in("reviewer")
     page = {only: client.get(f"/u/{user.pk}/people/", {"only": only}) for only in ("", "archived")}
-    assert {row.contact.name for row in page[""].context["rows"]} == {"小红", "小明"}
-    assert [row.contact.name for row in page["archived"].context["rows"]] == ["王小红"]
+    assert {one.name for one in page[""].context["page"].rows} == {"小红", "小明"}
+    assert [one.name for one in page["archived"].context["page"].rows] == ["王小红"]
     assert client.get("/review/").context["at"] is None
     drawn = client.get(f"/u/{user.pk}/people/map/").context["map"].wide.nodes
     assert {node.person.contact for node in drawn} == {twin, ming}

@@ -27,7 +27,7 @@ _KINDS = {"re": re, "regex": regex}
 
 # What reads a sentence, a memory or a line of settings: short, whatever was sent.
 _READ_SHORT_TEXTS = re.compile(
-    r"understanding\.(?:coreference|people|same_person|dates|entities)\b"
+    r"understanding\.(?:coreference|people|role_mentions|same_person|dates|entities|text_document)\b"
     r"|memories\.providers\.offline\b|mio_site\b"
 )
 _AT_ONE_PLACE = {"match", "fullmatch"}
