@@ -37,7 +37,6 @@ MIO_TRUSTED_PROXIES = env.list("MIO_TRUSTED_PROXIES", default=[])
 MIO_TRACING = bool(env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default=""))
 
 INSTALLED_APPS = [
-    "mio_site.superuser_admin.SuperuserAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -125,7 +124,6 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_I18N = True
-# Before the catalogues of the apps: the admin says some of our words in its own way.
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 STATIC_URL = "static/"

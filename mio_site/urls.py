@@ -1,6 +1,5 @@
 """Every address of the product."""
 
-from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
@@ -30,7 +29,6 @@ urlpatterns = [
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("api/docs", RedirectView.as_view(pattern_name="docs", query_string=True)),
     re_path("^api/", errors.unknown_address),
-    path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path("me/", include("dashboard.me.urls")),
     path("", include("dashboard.urls")),
