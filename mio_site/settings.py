@@ -33,9 +33,6 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # Addresses and networks of the proxies whose X-Forwarded-For and -Proto are believed.
 MIO_TRUSTED_PROXIES = env.list("MIO_TRUSTED_PROXIES", default=[])
 
-# Where traces are sent to (OpenTelemetry, OTLP over HTTP); nowhere unless it is set.
-MIO_TRACING = bool(env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default=""))
-
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -52,7 +49,7 @@ INSTALLED_APPS = [
     "corsheaders",
     "csp",
     "pgtrigger",
-    "mio_site.apps.MioSiteConfig",
+    "mio_site",
     "django_q",  # below mio_site, whose qcluster stands in for its own
     "accounts",
     "contacts",
@@ -67,8 +64,6 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "mio_site.request_id.middleware",
-    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -85,8 +80,6 @@ MIDDLEWARE = [
 
 # Of the API and the probes, which mio_site.api_gate answers: functions and classes that are no coroutines.
 API_MIDDLEWARE = [
-    "mio_site.request_id.middleware",
-    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -97,7 +90,7 @@ ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
 ASGI_GATES = [
-    "mio_site.request_id_gate.gate",
+    "mio_site.request_id.gate",
     "mio_site.api_gate.Gate",
     "gateway.front.Gateway",
     "mcp_server.gate.Gate",
@@ -343,31 +336,22 @@ MIO_UNDO_HOOKS = {
 }
 
 # Logs carry ids, never chat text
-MIO_LOG_FORMAT = env.str("MIO_LOG_FORMAT", default="text")
-if MIO_LOG_FORMAT not in ("text", "json"):
-    raise ImproperlyConfigured(f"MIO_LOG_FORMAT is {MIO_LOG_FORMAT!r}; use text or json.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"text": {"()": "mio_site.logs.Line"}, "json": {"()": "mio_site.logs.Json"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}
+    },
     "filters": {
         "database_away": {"()": "mio_site.logs.DatabaseAway"},
-        "collector_away": {"()": "mio_site.logs.CollectorAway"},
         "probe_answered": {"()": "mio_site.logs.ProbeAnswered"},
         "request_id": {"()": "mio_site.request_id.RequestId"},
-        "trace_id": {"()": "accounts.tracing.TraceId"},
     },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": MIO_LOG_FORMAT,
-            "filters": [
-                "database_away",
-                "collector_away",
-                "probe_answered",
-                "request_id",
-                "trace_id",
-            ],
+            "formatter": "line",
+            "filters": ["database_away", "probe_answered", "request_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},

@@ -5,12 +5,10 @@ import re
 from functools import cached_property
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, OperationalError, utils
 from django.db.backends.postgresql import base, operations
 from psycopg.errors import InternalError_
 
-from accounts import tracing
 from accounts.row_security import login_of
 from accounts.scope import SETTINGS, guard
 from mio_site.postgres.schema_editor import DatabaseSchemaEditor
@@ -47,8 +45,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if settings.MIO_TRACING:
-            self.execute_wrappers.append(tracing.statement)
         self.execute_wrappers.append(guard)
 
     @cached_property
