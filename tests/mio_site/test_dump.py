@@ -123,7 +123,7 @@ def test_no_backup_is_made_that_lacks_rows(tmp_path: Path) -> None:
             table = f"memories_vector_{number}"
             cursor.execute(f"DROP POLICY IF EXISTS mio_scope ON {table}")
             cursor.execute(f"CREATE POLICY mio_scope ON {table} USING (false)")
-    with pytest.raises(CommandError, match=r"memories_vector \(0 instead of [1-9]"):
+    with pytest.raises(CommandError, match=r"memories_vector_0, .*memories_vector_15"):
         call_command("backup", tmp_path / "file")
     assert list(tmp_path.iterdir()) == []
     call_command("migrate", verbosity=0)
