@@ -229,7 +229,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasApp"],
     "DEFAULT_PARSER_CLASSES": ["accounts.parsers.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["accounts.renderers.LineRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "accounts.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,

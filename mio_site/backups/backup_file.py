@@ -108,9 +108,7 @@ def _write(archive: zipfile.ZipFile) -> Manifest:
                 rows=dump.count_rows(own, schema),
             )
             with archive.open(database.member, "w", force_zip64=True) as out:
-                dump.dump(
-                    own, out, snapshot=snapshot.exported, schema=schema, alone=len(names) > 1
-                )
+                dump.dump(own, out, snapshot=snapshot.exported, schema=schema, alone=len(names) > 1)
             # What it held back of vacuum is free again, however long the others take.
             snapshot.end()
             databases[snapshot.cell] = database
