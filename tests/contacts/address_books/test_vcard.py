@@ -352,7 +352,7 @@ def test_an_export_imported_again_is_the_same_address_book(file):
     )  # fmt: skip
     make_contact(first, "王磊")
     store.create(first, "王磊", namesake=True)
-    out = file(write(entries_of(first)), "out.vcf")
+    out = file(write(entries_of(first)))
     second = make_end_user(app=first.app, external_id="eve", language="zh")
     run("import_chat", "--user", "eve", out, "--json")
     # The people on a card stand in the order in which their relations were made.
