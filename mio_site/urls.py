@@ -6,7 +6,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from accounts import errors
 from memories.api import calendar_feed
-from mio_site import health, metrics
+from mio_site import metrics, readiness
 
 # The user id may hold slashes, so the nouns behind it decide which endpoint is meant: every
 # path has one reading, since ids of rows are UUIDs.
@@ -19,8 +19,8 @@ api = [
 ]
 
 urlpatterns = [
-    path("healthz", health.healthz),
-    path("readyz", health.readyz),
+    path("healthz", readiness.healthz),
+    path("readyz", readiness.readyz),
     path("metrics", metrics.metrics),
     path("calendar.ics", calendar_feed.feed, name="calendar-feed"),
     path("api/v1/", include(api)),

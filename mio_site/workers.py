@@ -28,8 +28,8 @@ from django_q.scheduler import scheduler
 from django_q.signing import SignedPackage
 from django_q.worker import worker
 
+from mio_site.readiness import still_seconds
 from mio_site.serve import TICK, Stop
-from mio_site.still_queue import still_seconds
 
 log = logging.getLogger(__name__)
 

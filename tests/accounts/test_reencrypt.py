@@ -3,13 +3,11 @@
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
-from django_q.signing import SignedPackage
 
-from accounts import encryption, fair_queue
+from accounts import encryption
 from accounts.encryption import Undecryptable, decrypt, encrypt
 from gateway.models import Upstream
 from memories.erasure import name_hashes, redact_messages
-from memories.queue import enqueue
 from tests.commands import run_json
 from tests.factories import make_app, make_end_user
 from understanding.names import name_key
@@ -79,13 +77,3 @@ def test_forgotten_names_and_ids_are_known_while_the_old_key_is_a_fallback(setti
     assert name_hashes.hash_of(end_user, name_key("小红")) not in held
     rotate(settings)
     assert not name_hashes.named_in(end_user, "我和小红去了成都", held)
-
-
-def test_a_task_that_was_queued_under_the_old_key_is_taken(settings, monkeypatch) -> None:
-    signed_by = "django_q.conf.Conf.SECRET_KEY"  # which the queue reads once
-    monkeypatch.setattr(signed_by, "old")
-    enqueue("extract", make_end_user().pk)
-    rotate(settings, "old")
-    monkeypatch.setattr(signed_by, "new")
-    [(_, payload)] = fair_queue.FairQueue().dequeue()
-    assert SignedPackage.loads(payload)["func"] == "memories.tasks.extract"
