@@ -16,7 +16,7 @@ from accounts.parsers import MAX_VALUES
 from gateway import chat_messages, upstreams
 from imports import dumps
 from imports.overview import look, turns
-from imports.people_plan import plan
+from imports.people_intake import plan
 from memories.models import Message
 from tests.api import ApiClient
 from tests.factories import make_end_user
@@ -90,10 +90,10 @@ def test_finding_what_clients_wrote_takes_as_long_as_the_text_is() -> None:
 @pytest.mark.parametrize(
     "begun",
     [
-        files.WHATSAPP_IPHONE, files.WHATSAPP_ANDROID, files.WECHAT_COPY, files.MEMOTRACE_TEXT,
-        files.MEMOTRACE_TABLE, files.CHATLOG_TABLE, files.CHATLOG_TEXT, files.LINE,
+        files.WHATSAPP_IPHONE, files.WHATSAPP_ANDROID, files.WECHAT_COPY,
+        files.MEMOTRACE_TABLE, files.CHATLOG_TABLE,
     ],
-    ids=["iphone", "android", "wechat", "memotrace", "memotrace csv", "chatlog csv", "chatlog", "line"],
+    ids=["iphone", "android", "wechat", "memotrace csv", "chatlog csv"],
 )  # fmt: skip
 def test_importing_takes_as_long_as_the_file_is(begun: str, tmp_path: Path) -> None:
     path = tmp_path / "chat.txt"

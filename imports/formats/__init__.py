@@ -9,7 +9,6 @@ from imports.formats import (
     chatlab,
     chatlog,
     claude,
-    line_chat,
     memotrace,
     sillytavern,
     telegram,
@@ -31,8 +30,7 @@ class Format(Protocol):
 
 
 FORMATS: tuple[Format, ...] = (
-    chatgpt, claude, whatsapp, telegram, wechat, weflow, memotrace, chatlog, line_chat, chatlab,
-    sillytavern,
+    chatgpt, claude, whatsapp, telegram, wechat, weflow, memotrace, chatlog, chatlab, sillytavern,
 )  # fmt: skip
 # How people know them, and those of people and memories (imports.dumps).
 CHAT_TITLES = {
@@ -44,7 +42,6 @@ CHAT_TITLES = {
     "weflow": "WeChat (WeFlow)",
     "memotrace": "WeChat (MemoTrace)",
     "chatlog": "WeChat (chatlog)",
-    "line": "LINE",
     "chatlab": "ChatLab",
     "sillytavern": "SillyTavern",
 }

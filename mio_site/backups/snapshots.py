@@ -7,23 +7,18 @@ else a snapshot holds of somebody (the copy of a move that was under way, a plac
 who came just then) is told by ``cells check`` and mended by the move's being made again.
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from django.db import OperationalError, connections
 from django.db import transaction as django_transaction  # noqa: TID251 of several cells at once
-from psycopg.errors import LockNotAvailable
 
 from accounts import cells, scope
 from mio_site.postgres.dump import DumpError
 
-# Who places an end user waits behind this lock, so it is asked for again and again rather than
-# waited for: seconds for each, and until the next.
-LOCK_TIMEOUT = 1.0
-PAUSE = 2.0
-TRIES = 20
+# Seconds: who places an end user waits behind this lock.
+LOCK_TIMEOUT = 5.0
 # Should a cell fall silent just while placements are held, the server gives them back by itself.
 HELD_AT_MOST = 10.0
 
@@ -72,27 +67,20 @@ def taken(names: Sequence[str]) -> Iterator[list[Snapshot]]:
 @contextmanager
 def _placements_at_rest() -> Iterator[None]:
     """Holds all placements still for the block, which takes a moment. The lock goes with the savepoint,
-    and the transaction of SHARED keeps its snapshot."""
+    and the transaction of SHARED keeps its snapshot. Raises DumpError where the lock is not to be had."""
     with connections[cells.SHARED].cursor() as cursor:
-        for tried in range(1, TRIES + 1):
-            cursor.execute("SAVEPOINT at_rest")
-            try:
-                cursor.execute(
-                    f"SET LOCAL lock_timeout = '{int(LOCK_TIMEOUT * 1000)}ms';"
-                    f"SET LOCAL idle_in_transaction_session_timeout = '{int(HELD_AT_MOST * 1000)}ms';"
-                    "LOCK TABLE accounts_placement IN SHARE MODE"
-                )
-                break
-            except OperationalError as error:
-                if not isinstance(error.__cause__, LockNotAvailable):
-                    raise
-                if tried == TRIES:
-                    raise DumpError(
-                        "Somebody has been writing in which cell end users are for all this time "
-                        "(one large import, it may be): make the backup when that is done."
-                    ) from error
-                cursor.execute("ROLLBACK TO SAVEPOINT at_rest; RELEASE SAVEPOINT at_rest")
-                time.sleep(PAUSE)
+        cursor.execute("SAVEPOINT at_rest")
+        try:
+            cursor.execute(
+                f"SET LOCAL lock_timeout = '{int(LOCK_TIMEOUT * 1000)}ms';"
+                f"SET LOCAL idle_in_transaction_session_timeout = '{int(HELD_AT_MOST * 1000)}ms';"
+                "LOCK TABLE accounts_placement IN SHARE MODE"
+            )
+        except OperationalError as error:
+            raise DumpError(
+                "Somebody is writing in which cell end users are (one large import, it may be): make "
+                "the backup when that is done."
+            ) from error
         yield
         cursor.execute("ROLLBACK TO SAVEPOINT at_rest; RELEASE SAVEPOINT at_rest")
 

@@ -41,7 +41,6 @@ from tests.processes import end_other_sessions, start, wait_until_blocked
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(move_user, "READS_END", 0.05)
     monkeypatch.setattr(snapshots, "LOCK_TIMEOUT", 0.1)
-    monkeypatch.setattr(snapshots, "PAUSE", 0.0)
     OrmQ.objects.all().delete()
 
 
@@ -499,9 +498,8 @@ def placement_written(app: App) -> Iterator[None]:
 
 
 def test_a_lock_that_is_not_to_be_had_ends_the_backup_and_holds_nobody_up(
-    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: App, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(snapshots, "TRIES", 2)
     a_user(app, "c1")
     with placement_written(app):
         with pytest.raises(CommandError, match=r"when that is done\. No backup was made"):

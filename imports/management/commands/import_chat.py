@@ -19,7 +19,6 @@ from accounts.reasons import Skipped
 from imports import dumps, intake, overview, people_intake
 from imports.formats import TITLES
 from imports.models import Import
-from imports.people_plan import plan
 from imports.types import DayOrderUnknown, Dump, NotReadable, Options
 from memories.pipeline import cadence
 
@@ -87,11 +86,11 @@ class Command(MioCommand):
         for owner in dump.owners:
             self.stderr.write(f"{owner.memories:>8}  {owner.key}")
         if dry_run:
-            planned = plan(end_user, dump)
+            planned = people_intake.plan(end_user, dump)
             for entry in planned.matched:
                 self.stderr.write(f"{entry.outcome:>10}  {entry.entry.name}  {entry.why or ''}")
             calls = len(planned.memories) if _asks_model() else 0
-            self.report(json, dry_run=True, **planned.figures, model_calls=calls)
+            self.report(json, dry_run=True, format=dump.format, **planned.counts, model_calls=calls)
             return
         if dump.owners and me is None:
             owners = ", ".join(owner.key for owner in dump.owners)
@@ -99,7 +98,8 @@ class Command(MioCommand):
         end_user = _stored(end_user)
         done = people_intake.take_in(end_user, dump, actor=ACTOR)
         Import.note(end_user, dump.format, done.plan.counts, done.change)
-        self.report(json, **done.plan.figures, change=done.change.pk if done.change else None)
+        change = done.change.pk if done.change else None
+        self.report(json, format=dump.format, **done.plan.counts, change=change)
 
     def _import_chat(
         self, path: Path, zone: Any, options: Options, me: str | None, end_user: EndUser, *,
