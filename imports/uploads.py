@@ -21,7 +21,7 @@ from accounts.scope import all_users
 from contacts.address_books.entry_matching import Known, Matched, UnknownChoice
 from imports import dumps, intake, overview, people_intake
 from imports.models import Import
-from imports.types import DayOrderUnknown, Dump, NotReadable, Options
+from imports.types import DayOrderUnknown, Dump, NotReadable
 from memories.pipeline import cadence
 from understanding.text import estimate_tokens
 
@@ -129,8 +129,8 @@ def look(import_id: str) -> None:
         if dump is not None:
             _note(import_, _of_people(import_, dump, before), len(dump.entries))
             return
-        options = Options(import_.day_first)
-        chat = overview.look(path, zone, options, import_.end_user.names, before.name)
+        names = import_.end_user.names
+        chat = overview.look(path, zone, import_.day_first, names, before.name)
     except NotReadable as error:
         asks = isinstance(error, DayOrderUnknown)
         _write(import_, Found(before.name, error=stored(error.reason), asks_day_order=asks))
@@ -280,13 +280,12 @@ def take_in(import_id: str) -> None:
     if (import_ := _of(import_id, Import.State.RUNNING)) is None:
         return
     until = time.monotonic() + TURN
-    path, zone, options = path_of(import_), zone_of(import_), Options(import_.day_first)
-    found = found_in(import_) or Found("")
+    path, found = path_of(import_), found_in(import_) or Found("")
     try:
         dump = dumps.read(path, found.me if found.answered else None, found.name)
         if dump is not None:
             _take_in_people(import_, dump, found)
-        elif not _take_in_chat(import_, found, path, zone, options, until):
+        elif not _take_in_chat(import_, found, path, until):
             enqueue("take_in", import_)
             return
     except NotReadable as error:
@@ -294,14 +293,13 @@ def take_in(import_id: str) -> None:
     drop(import_)
 
 
-def _take_in_chat(
-    import_: Import, found: Found, path: Path, zone: Any, options: Options, until: float
-) -> bool:
+def _take_in_chat(import_: Import, found: Found, path: Path, until: float) -> bool:
     """Whether all messages were stored before the time was over. Raises NotReadable."""
-    choice = intake.choose(overview.look(path, zone, options, (), found.name), found.me)
+    zone, day_first = zone_of(import_), import_.day_first
+    choice = intake.choose(overview.look(path, zone, day_first, (), found.name), found.me)
     if import_.change is None:
         intake.begin(import_, choice, found.actor)
-    turns = overview.turns(path, zone, options, found.name)
+    turns = overview.turns(path, zone, day_first, found.name)
     return intake.load(import_, turns, choice, until=until)
 
 
