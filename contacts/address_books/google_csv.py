@@ -4,8 +4,10 @@ older one (``Given Name``, ``Phone 1 - Type``). Columns are found by their names
 import csv
 import io
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 
 from accounts.reasons import Reason, Skipped
 from contacts.address_books import entries
@@ -22,30 +24,8 @@ from contacts.address_books.entries import (
 BETWEEN = " ::: "  # several values in one cell
 _MOST_LINES = 500  # of a row: in more a quotation mark was left open
 _NUMBERED = re.compile(r"^(\D+) (\d+) - (.+)$")
-# The columns of a person by their names today, with what they were called before.
-_OLDER = {
-    "First Name": "Given Name",
-    "Middle Name": "Additional Name",
-    "Last Name": "Family Name",
-    "Organization Name": "Organization 1 - Name",
-    "Organization Title": "Organization 1 - Title",
-    "Organization Department": "Organization 1 - Department",
-    "Labels": "Group Membership",
-}
+_COLUMNS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _HEADERS = ({"First Name", "Last Name"}, {"Given Name", "Family Name"})
-_PLAIN = {
-    "Organization Name": "company",
-    "Organization Title": "job_title",
-    "Organization Department": "department",
-    "Occupation": "job_title",
-    "Hobby": "interests",
-    "Location": "location",
-}
-_LABELLED = {"Phone": "phone", "E-mail": "email"}
-_ADDRESS = {
-    "PO Box": "box", "Extended Address": "extended", "Street": "street", "City": "locality",
-    "Region": "region", "Postal Code": "code", "Country": "country",
-}  # fmt: skip
 _ANNIVERSARY = {"anniversary", "周年纪念日", "纪念日"}
 Row = Mapping[str, str]
 
@@ -152,7 +132,7 @@ def _entry(number: int, row: Row) -> Entry:
 
 
 def _cell(row: Row, name: str) -> str:
-    return row.get(name, "") or row.get(_OLDER.get(name, ""), "")
+    return row.get(name, "") or row.get(_COLUMNS["older"].get(name, ""), "")
 
 
 def _one(row: Row, name: str) -> str:
@@ -191,9 +171,9 @@ def _attributes(row: Row) -> dict[str, tuple[str, ...]]:
 def _stated(row: Row) -> Iterator[tuple[str, str]]:
     for value in _several(_cell(row, "Birthday")):
         yield "birthday", entries.birthday(value)
-    for column, key in _PLAIN.items():
+    for column, key in _COLUMNS["plain"].items():
         yield from ((key, value) for value in _several(_cell(row, column)))
-    for kind, key in _LABELLED.items():
+    for kind, key in _COLUMNS["labelled"].items():
         for field in _numbered(row, kind):
             yield from ((key, value) for value in _several(field.get("Value", "")))
     for field in _numbered(row, "Address"):
@@ -205,7 +185,7 @@ def _stated(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _address(field: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    parts = {name: clean(field.get(column, "")) for column, name in _ADDRESS.items()}
+    parts = {name: clean(field.get(column, "")) for column, name in _COLUMNS["address"].items()}
     whole = " ".join(_several(field.get("Formatted", "").replace("\n", " ")))
     yield "address", entries.address(**parts) or whole
     yield "location", parts["locality"]
