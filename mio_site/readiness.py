@@ -184,7 +184,10 @@ def readyz(request: HttpRequest) -> JsonResponse:
     first = next(filter(None, failures.values()), None)
     if first is None:
         return JsonResponse({"status": "ok", "parts": texts})
-    return JsonResponse({**envelope(first.code, str(first)), "parts": texts}, status=503)
+    unready = JsonResponse({**envelope(first.code, str(first)), "parts": texts}, status=503)
+    # Whoever asks is told, and asks every moment while the server starts: no line of the log.
+    unready._has_been_logged = True  # type: ignore[attr-defined]
+    return unready
 
 
 def _failure(

@@ -90,7 +90,7 @@ ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
 ASGI_GATES = [
-    "mio_site.request_id.gate",
+    "mio_site.logs.gate",
     "mio_site.api_gate.Gate",
     "gateway.front.Gateway",
     "mcp_server.gate.Gate",
@@ -344,14 +344,13 @@ LOGGING = {
     },
     "filters": {
         "database_away": {"()": "mio_site.logs.DatabaseAway"},
-        "probe_answered": {"()": "mio_site.logs.ProbeAnswered"},
-        "request_id": {"()": "mio_site.request_id.RequestId"},
+        "request_id": {"()": "mio_site.logs.RequestId"},
     },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["database_away", "probe_answered", "request_id"],
+            "filters": ["database_away", "request_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},

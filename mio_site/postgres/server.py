@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import time
+import tomllib
 from pathlib import Path
 
 from mio_site.postgres.data_folder import PORT, ROLE, PostgresHome, ServerError, is_locked
@@ -23,29 +24,7 @@ POLL = 0.02
 LOG_LIMIT = 4 * 1024 * 1024  # bytes; one older file of that size is kept
 UNPRIVILEGED = "nobody"
 
-# Written into postgresql.conf once; its owner may tune them there.
-TUNABLE = {
-    "shared_buffers": "512MB",
-    "max_connections": "100",
-    "jit": "off",
-    "timezone": "UTC",
-    "log_timezone": "UTC",
-}
-# Given at every start: Mio depends on them.
-FIXED = {
-    "listen_addresses": "",
-    "port": PORT,
-    "unix_socket_permissions": "0700",
-    # /dev/shm is shared with other users, and small in containers.
-    "dynamic_shared_memory_type": "mmap",
-    "logging_collector": "off",
-    "log_destination": "stderr",
-    "log_min_messages": "warning",
-    # Statements and details hold what people wrote.
-    "log_min_error_statement": "panic",
-    "log_error_verbosity": "terse",
-    "log_checkpoints": "off",
-}
+SETTINGS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 # The capabilities that let a server pass through private folders, the weaker first, and
 # those that root needs to hand it over; numbers are bits of CapEff, capability.h.
 TRAVERSAL = {"dac_read_search": 2, "dac_override": 1}
@@ -250,7 +229,7 @@ def _create(place: PostgresHome) -> None:
         "--builtin-locale=C.UTF-8",
         "--lc-messages=C",
         "--no-instructions",
-        *[f"--set={name}={value}" for name, value in TUNABLE.items()],
+        *[f"--set={name}={value}" for name, value in SETTINGS["tunable"].items()],
     )
     if place.data.exists():
         place.data.rmdir()
@@ -303,7 +282,8 @@ def _ensure_role(place: PostgresHome) -> None:
 def _postgres(place: PostgresHome, *mode: str) -> list[str]:
     sockets = str(place.sockets).replace('"', '""')
     settings = {
-        **FIXED,
+        **SETTINGS["fixed"],
+        "port": PORT,
         "unix_socket_directories": f'"{sockets}"',
         "hba_file": str(place.folder / "pg_hba.conf"),
         "extension_control_path": f"{place.folder}:$system",
