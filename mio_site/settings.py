@@ -90,7 +90,7 @@ ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
 ASGI_GATES = [
-    "mio_site.logs.gate",
+    "mio_site.request_id.gate",
     "mio_site.api_gate.Gate",
     "gateway.front.Gateway",
     "mcp_server.gate.Gate",
@@ -343,14 +343,13 @@ LOGGING = {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}
     },
     "filters": {
-        "database_away": {"()": "mio_site.logs.DatabaseAway"},
-        "request_id": {"()": "mio_site.logs.RequestId"},
+        "request_id": {"()": "mio_site.request_id.RequestId"},
     },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["database_away", "request_id"],
+            "filters": ["request_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
@@ -359,5 +358,7 @@ LOGGING = {
         "django": {"handlers": []},
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
+        # Who asked the pool for a connection says the same.
+        "psycopg.pool": {"level": "CRITICAL"},
     },
 }

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from mio_site import readiness
-from mio_site.logs import RequestId, gate
+from mio_site.request_id import RequestId, gate
 
 
 def asked(*chosen: str) -> tuple[Any, Any]:

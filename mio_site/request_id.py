@@ -1,45 +1,10 @@
-"""The id of each request, in its answer and in each line of the log during it; and one line instead of many
-for a database that is away."""
+"""The id of each request, in its answer and in each line of the log during it."""
 
 import logging
 import re
-import time
 import uuid
 from contextvars import ContextVar
 from typing import Any
-
-WARN_EVERY = 30.0  # seconds
-# What psycopg and Django say of a connection that is lost or can't be had. The queue logs the
-# tracebacks of its tasks as text.
-_LOST = re.compile(
-    r"OperationalError: (?:connection |consuming input failed|sending query|the connection is |"
-    r"server closed|terminating|couldn't get a connection)|InterfaceError: (?:the )?connection"
-)
-_FIRST_WORDS = re.compile(r"Error: (.*)")
-
-
-class DatabaseAway(logging.Filter):
-    """Lets one line through instead of all the tracebacks of a process that lost its database."""
-
-    quiet_until = 0.0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if record.name == "psycopg.pool":
-            return False  # who asked the pool for a connection says the same
-        text = record.getMessage()
-        if record.exc_info:
-            text = f"{text}\n{logging.Formatter().formatException(record.exc_info)}"
-        if not (lost := _LOST.search(text)):
-            return True
-        now = time.monotonic()
-        if now < self.quiet_until:
-            return False
-        self.quiet_until = now + WARN_EVERY
-        cause = _FIRST_WORDS.search(text, lost.start())
-        record.msg, record.args = "The database is away: %s", (cause and cause[1],)
-        record.exc_info = record.exc_text = None
-        return True
-
 
 # What a proxy or a client may choose; anything else could write into the log.
 _CHOSEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
