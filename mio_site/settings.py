@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 from mio_site.cell_settings import pooled, read_cells
 from mio_site.postgres import instance
-from mio_site.postgres.data_folder import kept_secret
+from mio_site.postgres.server import kept_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()

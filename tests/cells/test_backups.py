@@ -23,11 +23,10 @@ from accounts.models import App, Cell, EndUser, Placement
 from memories import portability
 from memories.models import Memory
 from memories.portability import move_user
-from mio_site.backups import backup_file, restore, snapshots
+from mio_site.backups import backup_file, restore
 from mio_site.cell_settings import read_cells
 from mio_site.postgres import dump
-from mio_site.postgres.data_folder import PostgresHome
-from mio_site.postgres.server import program
+from mio_site.postgres.server import PostgresHome, program
 from tests.api import ApiClient, user_address
 from tests.cells.blocked_moves import BLOCKED, MOVE
 from tests.cells.filled import a_user, placed, rows_of
@@ -40,7 +39,7 @@ from tests.processes import end_other_sessions, start, wait_until_blocked
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(move_user, "READS_END", 0.05)
-    monkeypatch.setattr(snapshots, "LOCK_TIMEOUT", 0.1)
+    monkeypatch.setattr(backup_file, "LOCK_TIMEOUT", 0.1)
     OrmQ.objects.all().delete()
 
 

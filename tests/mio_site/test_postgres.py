@@ -17,7 +17,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from mio_site.postgres import instance, server
-from mio_site.postgres.data_folder import PostgresHome
+from mio_site.postgres.server import PostgresHome
 from tests.mio_site.waiting import eventually
 
 pytestmark = pytest.mark.system
