@@ -9,10 +9,10 @@ from typing import Any
 from benchmark import corpus, table
 from benchmark.checks import check
 from benchmark.system import Program, System
-from benchmark.tasks import kept, lives, pairs, who
+from benchmark.tasks import crowd, kept, lives, pairs, who
 from benchmark.timing import Clock
 
-TASKS = ("who", "pairs", "kept", "lives")
+TASKS = ("who", "pairs", "kept", "lives", "crowd")
 
 
 def made(name: str) -> System:
@@ -49,6 +49,8 @@ def run(name: str, tasks: list[str], authors: list[str], only: list[str]) -> dic
                 figures[task] = pairs.run(system, authors)
             elif task == "kept":
                 figures[task] = kept.run(system, authors, clock)
+            elif task == "crowd":
+                figures[task] = crowd.run(system, clock)
             else:
                 figures[task] = lives.run(system, only, clock)
             figures[f"{task}_cost"] = clock.figures()
@@ -75,15 +77,19 @@ def main() -> None:
     running.add_argument("--out", type=Path, help="where the figures go as JSON")
     showing = commands.add_parser("table", help="puts figures side by side, as Markdown")
     showing.add_argument("files", nargs="+", type=Path)
-    commands.add_parser("check", help="looks for mistakes in the lives")
+    checking = commands.add_parser("check", help="looks for mistakes in the lives")
+    checking.add_argument(
+        "files", nargs="*", type=Path, help="other lives than those of this folder"
+    )
     given = parser.parse_args()
     if given.command == "table":
         print(table.markdown([json.loads(path.read_text("utf-8")) for path in given.files]))
         return
     every = sorted(path.stem for path in lives.LIVES.glob("*.json"))
     if given.command == "check":
-        problems = [problem for name in every for problem in check(name)]
-        print("\n".join(problems) or f"{len(every)} lives are in order")
+        files = given.files or [lives.LIVES / f"{name}.json" for name in every]
+        problems = [problem for file in files for problem in check(file)]
+        print("\n".join(problems) or f"{len(files)} lives are in order")
         raise SystemExit(bool(problems))
     figures = run(
         given.system,

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
-from benchmark.tasks.lives import LIVES
 
-
-def check(name: str) -> Iterator[str]:
+def check(file: Path) -> Iterator[str]:
     """What is wrong with a life, a line each."""
-    life = json.loads((LIVES / f"{name}.json").read_text("utf-8"))
+    name = file.stem
+    life = json.loads(file.read_text("utf-8"))
     ids = [message["id"] for message in life["messages"]]
     times = [message["created_at"] for message in life["messages"]]
     keys = {contact["key"] for contact in life["gold"]["contacts"]}

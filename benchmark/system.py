@@ -46,6 +46,11 @@ class System(Protocol):
         """Ends the system."""
 
 
+def offers(system: object, call: str) -> bool:
+    """Whether a system has one of the calls that it may leave out: ``same`` (T2), ``search`` (T5)."""
+    return system.offers(call) if isinstance(system, Program) else hasattr(system, call)
+
+
 class Program:
     """A system in a process of its own."""
 
@@ -65,6 +70,19 @@ class Program:
 
     def context(self, message: str, history: Sequence[Turn]) -> str:
         return str(self._ask("context", message=message, history=list(history)))
+
+    def same(self, first: dict[str, Any], second: dict[str, Any]) -> bool:
+        return bool(self._ask("same", first=first, second=second))
+
+    def search(self, query: str, limit: int) -> list[str]:
+        return [str(text) for text in self._ask("search", query=query, limit=limit)]
+
+    def offers(self, call: str) -> bool:
+        """False as well where the program does not know the question."""
+        try:
+            return bool(self._ask("offers", name=call))
+        except RuntimeError:
+            return False
 
     def close(self) -> None:
         self._ask("close")
@@ -93,7 +111,10 @@ def serve(system: System) -> None:
         call = given.pop("call")
         try:
             with redirect_stdout(sys.stderr):
-                answer = {"ok": getattr(system, call)(**given)}
+                if call == "offers":
+                    answer = {"ok": hasattr(system, given["name"])}
+                else:
+                    answer = {"ok": getattr(system, call)(**given)}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)

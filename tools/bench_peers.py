@@ -1,7 +1,8 @@
-"""python -m tools bench_peers NAME: another memory in the benchmark."""
+"""python -m tools bench_peers NAME: Mio or another memory in the benchmark, served for it."""
 
 import json
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -9,8 +10,9 @@ import time
 import urllib.error
 import urllib.request
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -23,6 +25,7 @@ from accounts.cells import connection
 from benchmark import corpus
 from benchmark.__main__ import TASKS, run
 from benchmark.tasks.lives import LIVES
+from tools.served import served
 
 ROOT = Path(__file__).resolve().parent.parent
 # Each in an environment of its own, with the versions that the figures are of.
@@ -36,10 +39,12 @@ READY_WITHIN = 60  # seconds, for the embedder
 
 
 class Command(BaseCommand):
-    help = "Measures another memory with the benchmark. The last line is its figures as JSON."
+    help = (
+        "Measures Mio or another memory with the benchmark. The last line is its figures as JSON."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", choices=PEERS)
+        parser.add_argument("name", choices=["mio", *PEERS])
         parser.add_argument("--task", action="append", choices=TASKS, help="only this")
         parser.add_argument("--author", action="append", help="only this author of the corpus")
         parser.add_argument("--life", action="append", help="only this life")
@@ -47,24 +52,47 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path)
 
     def handle(self, *, name: str, out: Path | None, **given: Any) -> None:
-        python = installed(name, Path(settings.MIO_HOME).resolve() / "peers")
+        tasks, authors = given["task"] or list(TASKS), given["author"] or corpus.authors()
         lives = given["life"] or sorted(path.stem for path in LIVES.glob("*.json"))
-        with embedder() as address, database(f"peer_{name}") as url:
-            os.environ |= {
-                "PYTHONPATH": str(ROOT),
-                "PEER_EMBEDDER": address,
-                "PEER_DATABASE": url,
-                "PEER_MODEL_URL": given["model_url"],
-            }
-            os.environ.pop("DATABASE_URL", None)
-            program = f"{python} -m tools.peers.peer_{name}"
-            figures = run(
-                program, given["task"] or list(TASKS), given["author"] or corpus.authors(), lives
-            )
-        figures["system"] = f"{name} ({PEERS[name][0]})"
+        with mio() if name == "mio" else peer(name, given["model_url"]) as (program, size):
+            figures = run(program, tasks, authors, lives)
+            figures["database_mb"] = round(size() / 2**20)
+        # Kilobytes on Linux, of the largest process that has ended.
+        figures["process_mb"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+        figures["system"] = "Mio" if name == "mio" else f"{name} {PEERS[name][0].split('==')[1]}"
         if out:
             out.write_text(json.dumps(figures, ensure_ascii=False, indent=1) + "\n", "utf-8")
         self.stdout.write(json.dumps(figures, ensure_ascii=False))
+
+
+@contextmanager
+def mio() -> Iterator[tuple[str, Callable[[], int]]]:
+    """Mio served at an empty database: the system's name, and what gives its bytes on disk."""
+    with served(worker=False) as site:
+        os.environ |= {"MIO_BASE": f"http://127.0.0.1:{site.port}", "MIO_KEY": site.secret}
+        yield "mio", partial(size_of, connection.settings_dict["NAME"])
+
+
+@contextmanager
+def peer(name: str, model_url: str) -> Iterator[tuple[str, Callable[[], int]]]:
+    """Another memory with an empty database and an embedder, as :func:`mio`."""
+    folder = Path(settings.MIO_HOME).resolve() / "peers"
+    python = installed(name, folder)
+    with embedder(folder) as address, database(f"peer_{name}") as url:
+        os.environ |= {
+            "PYTHONPATH": str(ROOT),
+            "PEER_EMBEDDER": address,
+            "PEER_DATABASE": url,
+            "PEER_MODEL_URL": model_url,
+        }
+        os.environ.pop("DATABASE_URL", None)
+        yield f"{python} -m tools.peers.peer_{name}", partial(size_of, f"peer_{name}")
+
+
+def size_of(database_name: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(%s)", [database_name])
+        return int(cursor.fetchone()[0])
 
 
 def installed(name: str, folder: Path) -> Path:
@@ -77,12 +105,12 @@ def installed(name: str, folder: Path) -> Path:
 
 
 @contextmanager
-def embedder() -> Iterator[str]:
+def embedder(folder: Path) -> Iterator[str]:
     """The address of an embedder, while it runs."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "tools.peers.embedder", str(port)]
+    command = [sys.executable, "-m", "tools.peers.embedder", str(port), str(folder / "passages.db")]
     # With more threads than free cores a query takes thirty times as long.
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"})
     address = f"http://127.0.0.1:{port}"

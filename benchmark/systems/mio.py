@@ -36,6 +36,10 @@ class Mio:
         asked = {"message": message, "session_id": "probe", "history": list(history)}
         return str(self._post("context/", asked)["system_prompt"])
 
+    def search(self, query: str, limit: int) -> list[str]:
+        asked = {"query": query, "limit": limit}
+        return [one["content"] for one in self._post("search/", asked)["results"]]
+
     def same(self, first: dict[str, Any], second: dict[str, Any]) -> bool:
         """Whether Mio would suggest to an operator that these are one person."""
         return compare(_record(first), _record(second)).verdict in ("certain", "likely")

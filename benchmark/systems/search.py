@@ -43,6 +43,25 @@ class HybridSearch:
 
     def context(self, message: str, history: Sequence[Turn]) -> str:
         asked = "\n".join([*(turn["content"] for turn in history[-2:]), message])
+        lines: dict[int, str] = {}
+        left = BUDGET
+        for number in self._ranked(asked)[:10]:
+            turn = self._turns[number]
+            line = f"[{turn['created_at'][:10]}] {turn['role']}: {turn['content']}"
+            left -= tokens(line) + 1
+            if left < 0:
+                break
+            lines[number] = line
+        return "\n".join(lines[number] for number in sorted(lines))
+
+    def search(self, query: str, limit: int) -> list[str]:
+        return [self._turns[number]["content"] for number in self._ranked(query)[:limit]]
+
+    def close(self) -> None:
+        pass
+
+    def _ranked(self, asked: str) -> list[int]:
+        """The numbers of the turns, the best first."""
         query = np.asarray(self._model.query([asked])[0])
         meaning = [float(query @ vector) for vector in self._vectors]
         by_words = bm25(words(asked), self._words)
@@ -51,19 +70,7 @@ class HybridSearch:
             ranked = sorted(range(len(scores)), key=lambda n: -scores[n])
             for rank, number in enumerate(ranked, 1):
                 fused[number] += 1 / (60 + rank)  # type: ignore[assignment]
-        lines: dict[int, str] = {}
-        left = BUDGET
-        for number, _score in fused.most_common():
-            turn = self._turns[number]
-            line = f"[{turn['created_at'][:10]}] {turn['role']}: {turn['content']}"
-            left -= tokens(line) + 1
-            if left < 0 or len(lines) == 10:
-                break
-            lines[number] = line
-        return "\n".join(lines[number] for number in sorted(lines))
-
-    def close(self) -> None:
-        pass
+        return [number for number, _score in fused.most_common()]
 
 
 def words(text: str) -> Counter[str]:

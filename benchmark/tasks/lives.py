@@ -18,6 +18,9 @@ from benchmark.timing import Clock
 LIVES = Path(__file__).resolve().parent.parent / "lives"
 # Probes of everyday kinds, reported apart.
 ORDINARY = frozenset(("ordinary", "small_talk", "name", "kinship", "alias", "preference"))
+# So many messages a chat application gives its model anyway: probes whose needed words stand in none
+# of them are reported apart, since only a memory can answer them.
+RECENT = 20
 PARTS = ("needed", "nothing_wrong", "nothing_forgotten", "nothing_old")
 # What marks a line as of the past.
 _PAST = re.compile(
@@ -28,8 +31,8 @@ _PAST = re.compile(
 
 
 def run(system: System, names: Sequence[str], clock: Clock) -> dict[str, Any]:
-    """The share of probes that pass, as a whole and by their parts, of ordinary and hard ones; and
-    ``passed`` by tag."""
+    """The share of probes that pass, as a whole and by their parts; of ordinary and hard ones, and of
+    those that need what was told long ago (``far``). ``passed`` by tag."""
     rows: list[dict[str, Any]] = []
     for name in names:
         rows += play(system, json.loads((LIVES / f"{name}.json").read_text("utf-8")), clock)
@@ -39,6 +42,7 @@ def run(system: System, names: Sequence[str], clock: Clock) -> dict[str, Any]:
     groups = {
         "all": rows,
         "ordinary": [row for row in rows if row["tag"] in ORDINARY],
+        "far": [row for row in rows if row["far"]],
         "hard": [row for row in rows if row["tag"] not in ORDINARY],
     }
     return {
@@ -70,7 +74,12 @@ def play(system: System, life: dict[str, Any], clock: Clock) -> list[dict[str, A
         with clock.asking():
             text = system.context(probe["message"], probe.get("history", []))
         clock.count(text)
-        rows.append(judged(probe, text, forgotten(life, place, upto)))
+        row = judged(probe, text, forgotten(life, place, upto))
+        recent = normalised(
+            "\n".join(one["content"] for one in messages[max(0, upto - RECENT) : upto])
+        )
+        row["far"] = not all(holds_any(recent, group) for group in probe["must_include"])
+        rows.append(row)
     return rows
 
 

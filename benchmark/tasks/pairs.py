@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark import corpus
+from benchmark.system import offers
 
 
 def run(system: Any, authors: Sequence[str]) -> dict[str, Any] | None:
     """Precision, recall and F1 of yes, over the pairs that a careful person can decide."""
-    same = getattr(system, "same", None)
-    if same is None:
+    if not offers(system, "same"):
         return None
     right = said = there = pairs = 0
     for author in authors:
         for case in corpus.cases(author, "aliases"):
             if case["confidence"] == "ambiguous":
                 continue
-            yes = bool(same(case["a"], case["b"]))
+            yes = bool(system.same(case["a"], case["b"]))
             pairs += 1
             said += yes
             there += case["same"]

@@ -82,6 +82,13 @@ class Hindsight:
             f"[{str(one.get('mentioned_at'))[:10]}] {one['text']}" for one in found["results"]
         )
 
+    def search(self, query: str, limit: int) -> list[str]:
+        kind("query")
+        request = {"query": query, "budget": "mid", "max_tokens": 8000,
+                   "include": {"entities": None}}  # fmt: skip
+        rows = self._ask("POST", f"{self._bank}/memories/recall", request)["results"]
+        return [one["text"] for one in rows[:limit]]
+
     def close(self) -> None:
         self._server.terminate()
         self._server.wait(20)

@@ -46,6 +46,11 @@ class LangGraph:
         found = self._store.search(self._place, query=asked, limit=RESULTS)
         return "\n".join(one.value["text"] for one in found)
 
+    def search(self, query: str, limit: int) -> list[str]:
+        kind("query")
+        rows = self._store.search(self._place, query=query, limit=limit)
+        return [one.value["text"] for one in rows]
+
     def close(self) -> None:
         self._opened.__exit__(None, None, None)
 

@@ -53,6 +53,11 @@ class Mem0:
         found = self._memory.search(asked, top_k=RESULTS, filters={"user_id": self._user})
         return "\n".join(one["memory"] for one in found["results"])
 
+    def search(self, query: str, limit: int) -> list[str]:
+        kind("query")
+        rows = self._memory.search(query, top_k=limit, filters={"user_id": self._user})
+        return [one["memory"] for one in rows["results"]]
+
     def close(self) -> None:
         self._memory.close()
 
