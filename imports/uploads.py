@@ -39,13 +39,10 @@ WAITING = (Import.State.UPLOADED, Import.State.READY, Import.State.RUNNING)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a page shows of a file: ``speakers`` the most talkative first, each with key, name,
-    messages; ``guess`` is a key, ``why`` and ``error`` are stored reasons. ``me`` is the answer, the
-    key of the user, which ``actor`` gave. Of people and memories ``owners`` are those who may be
-    the user (``may_be_none``: or none of them) until it is ``answered``; then ``counts`` and
-    ``entries`` say what would become of them, and ``choices`` what was chosen, by number. ``left_out``
-    messages are of those who become nobody, by the guess who is the user. Of what can't be read
-    ``unreadable`` is the count, ``skipped`` the first reasons, stored."""
+    """What a page shows of a file. ``guess``, ``me`` and ``choices`` are keys, by the speaker or the number of
+    an entry; ``why``, ``error`` and ``skipped`` stored reasons. Of people and memories ``owners`` are
+    who may be the user until it is ``answered``; then ``counts`` and ``entries`` say what would become
+    of them."""
 
     name: str
     format: str = ""
