@@ -5,37 +5,37 @@ PYTHON := $(VENV)/bin/python
 PORT ?= 8000
 PIP := $(PYTHON) -m pip install -qq --no-input --disable-pip-version-check --root-user-action=ignore
 
-# One thread for local embeddings: more of them wait for each other on a busy machine.
+# One thread for local embeddings: more slow each other down on a busy machine.
 export OMP_NUM_THREADS ?= 1
-# Compiled modules are kept: else every process, and tests start many, compiles all of them anew.
+# Keep compiled modules: otherwise each of the many processes of the tests compiles all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run dev setup demo test test-system chaos lint bench
 
-help: ## this list
+help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
-run: setup ## everything: database, migrations, demo data, web at http://127.0.0.1:8000, worker (PORT=…)
+run: setup ## start everything: database, migrations, demo data, web at http://127.0.0.1:8000, worker (PORT=…)
 	@PORT=$(PORT) exec $(PYTHON) manage.py serve
 
-dev: setup ## the same with DEBUG on: errors in full, files served as they are edited
+dev: setup ## the same with DEBUG on: full error pages, edited files are served at once
 	@DEBUG=on PORT=$(PORT) exec $(PYTHON) manage.py serve
 
-setup: $(VENV)/.run ## only the environment; then bin/mio COMMAND works
+setup: $(VENV)/.run ## only create the environment, so that bin/mio COMMAND works
 
-demo: setup ## the pipeline over the demo conversation, printed
+demo: setup ## run the pipeline over the demo conversation and print the result
 	@exec $(PYTHON) manage.py demo
 
-test: $(VENV)/.dev ## the tests of code and database
+test: $(VENV)/.dev ## run the tests of code and database
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m "not system"
 
-test-system: $(VENV)/.dev ## the tests of whole servers, processes and browsers
+test-system: $(VENV)/.dev ## run the tests of servers, processes and browsers
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m system
 
-chaos: $(VENV)/.dev ## faults: killed processes, a full disk, clocks that jump (needs faketime, and root for the disk)
+chaos: $(VENV)/.dev ## inject faults: killed processes, a full disk, clocks that jump (needs faketime, and root for the disk)
 	@$(PYTHON) -m pytest -n 0 -o python_files='chaos_*.py' tests/chaos
 
-lint: $(VENV)/.dev ## format, rules, templates, types, import layers, migrations, translations (needs gettext)
+lint: $(VENV)/.dev ## check format, rules, templates, types, import layers, migrations, translations (needs gettext)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	find . -path ./$(VENV) -prune -o -name '*.html' -print | xargs -r $(VENV)/bin/djade --check --target-version 5.2
@@ -44,7 +44,7 @@ lint: $(VENV)/.dev ## format, rules, templates, types, import layers, migrations
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	$(PYTHON) -m tools check_translations
 
-bench: setup ## latency of context, search and ingest, as JSON; progress on stderr
+bench: setup ## measure the latency of context, search and ingestion, as JSON; progress on stderr
 	@exec $(PYTHON) manage.py bench latency
 
 $(VENV)/bin/pip:
@@ -55,14 +55,14 @@ $(VENV)/bin/pip:
 		exec "$$python" -m venv $(VENV); \
 	done; \
 	if [ -z "$$found" ]; then \
-		echo "Mio needs Python 3.11 or newer, and found none: apt-get install python3 python3-venv" >&2; \
+		echo "Mio needs Python 3.11 or newer, but none is installed: apt-get install python3 python3-venv" >&2; \
 	else \
 		echo "$$found cannot make a virtual environment: apt-get install python3-venv" >&2; \
 	fi; \
 	exit 1
 
 $(VENV)/.run: requirements.txt | $(VENV)/bin/pip
-	@echo "Installing what Mio needs into $(VENV) (the first time takes a minute or two)" >&2
+	@echo "Installing the requirements of Mio into $(VENV) (takes a minute or two the first time)" >&2
 	@$(PIP) -r requirements.txt
 	@touch $@
 
