@@ -1,15 +1,19 @@
 """Secrets that Mio has to use again, such as those of webhooks, as they lie in the database.
 
-Encrypted by Fernet under a key made from SECRET_KEY; every key of SECRET_KEY_FALLBACKS still
-decrypts. A model names its encrypted columns in ``encrypted``.
+Encrypted by Fernet under a key made from SECRET_KEY. Every key of SECRET_KEY_FALLBACKS still
+decrypts, so the key is rotated by naming the old one there until all was encrypted anew
+(``manage.py reencrypt``). A model names its encrypted columns in ``encrypted``.
 """
 
 import base64
+from collections.abc import Iterator
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.apps import apps
 from django.conf import settings
+from django.db.models import Model
 
 
 class Undecryptable(Exception):
@@ -30,6 +34,21 @@ def decrypt(encrypted: str) -> str:
         return _keys().decrypt(encrypted.encode()).decode()
     except InvalidToken as error:
         raise Undecryptable("Encrypted under another SECRET_KEY.") from error
+
+
+def renewed(encrypted: str) -> str:
+    """The same secret under SECRET_KEY. Raises Undecryptable."""
+    try:
+        return _keys().rotate(encrypted).decode()
+    except InvalidToken as error:
+        raise Undecryptable("Encrypted under another SECRET_KEY.") from error
+
+
+def columns() -> Iterator[tuple[type[Model], str]]:
+    """Every encrypted column: its model and its name."""
+    for model in apps.get_models():
+        for name in getattr(model, "encrypted", ()):
+            yield model, name
 
 
 def _keys() -> MultiFernet:

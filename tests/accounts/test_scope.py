@@ -8,14 +8,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import Error, ProgrammingError, connection, transaction
 
-from accounts import row_security, scope
+from accounts import encryption, row_security, scope
 from accounts.models import ApiKey, App, EndUser
 from contacts.models import Contact
 from gateway.models import Upstream
@@ -176,11 +175,7 @@ OTHER_RIGHTS = {
 def test_the_role_of_a_scope_may_do_nothing_with_what_is_not_of_end_users() -> None:
     users = row_security.user_tables()
     expected = dict.fromkeys(users, "SELECT INSERT UPDATE") | OTHER_RIGHTS
-    secret = {
-        (model._meta.db_table, name)
-        for model in apps.get_models()
-        for name in getattr(model, "encrypted", ())
-    }
+    secret = {(model._meta.db_table, name) for model, name in encryption.columns()}
     columns = rows(
         "SELECT table_name, column_name FROM information_schema.columns "
         "WHERE table_schema = 'public'"

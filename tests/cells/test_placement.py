@@ -8,6 +8,7 @@ from django_q.models import OrmQ
 from django_q.signing import SignedPackage
 
 from accounts import cells, fair_queue, placement, scope
+from accounts.encryption import decrypt, encrypt
 from accounts.fair_queue import FairQueue
 from accounts.models import Cell, EndUser, Placement
 from contacts.models import Contact
@@ -18,6 +19,7 @@ from mio_site.cell_settings import read_cells
 from tests.api import ApiClient, user_address
 from tests.commands import run_json
 from tests.factories import make_app
+from webhooks.models import Endpoint
 
 HELLO = {"messages": [{"role": "user", "content": "我同事小红在腾讯工作", "id": "m1"}]}
 
@@ -197,6 +199,17 @@ def test_one_cell_away_leaves_the_others_at_work(stopped_second: None) -> None:
     work()
     assert OrmQ.objects.filter(key__endswith=f":{pk + 999_999}").count() == 1
     Placement.objects.filter(external_id="away").delete()
+
+
+def test_a_secret_that_is_encrypted_anew_is_so_in_every_cell(settings) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "old", []
+    hook = Endpoint.objects.create(app=make_app(), url="https://e.org", secret=encrypt("whsec_1"))
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new", ["old"]
+    assert run_json("reencrypt")["reencrypted"] == 1
+    settings.SECRET_KEY_FALLBACKS = []
+    for cell in cells.names():
+        kept = Endpoint._base_manager.using(cell).get(pk=hook.pk).secret
+        assert decrypt(kept) == "whsec_1", cell
 
 
 def test_a_schema_beside_another_cell_of_the_same_database_can_be_made() -> None:
