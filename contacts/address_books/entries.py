@@ -19,10 +19,12 @@ MAX_ALIASES = 50
 # What a relation is called in English, with the word for it in Chinese.
 RELATIONS = mapping("vcard_relations", "zh")
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+DATE = re.compile(r"^(\d{4})-?(\d{2})-?(\d{2})(?:T.*)?$")
 _WRITTEN = re.compile(r"^(\d{4})(?:-?(\d{2})-?(\d{2})|[-/.](\d{1,2})[-/.](\d{1,2}))(?:[T ].*)?$")
 _DAY_FIRST = re.compile(r"^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$")
 _YEARLESS = re.compile(r"^--(\d{1,2})-?(\d{1,2})(?:T.*)?$")
 _NO_YEAR = ("1604", "0000", "0001")
+_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 GENDERS = {"F": "female", "M": "male"}
 
 
@@ -56,11 +58,17 @@ class Entry:
     gender: str = ""
     related: tuple[Related, ...] = ()
     notes: tuple[str, ...] = ()
+    namesake: int = 0
 
 
 def clean(text: str) -> str:
     """A value on one line, without characters that can't be stored."""
     return " ".join(CONTROLS.sub("", text).split())[:MAX_VALUE]
+
+
+def is_key(key: str) -> bool:
+    """Whether this can be the key of an attribute."""
+    return _KEY.fullmatch(key) is not None
 
 
 def once(candidates: Iterable[str]) -> list[str]:
@@ -77,6 +85,17 @@ def joined_name(family: str, given: str, middle: str = "") -> str:
     if any(map(is_cjk, family + given)) and not (family + given).isascii():
         return family + middle + given
     return " ".join(filter(None, (given, middle, family)))
+
+
+def family_and_given(name: str) -> tuple[str, str]:
+    """The parts of a name, the family's first."""
+    surname = names.surname_of(name)
+    if surname:
+        return surname, name[len(surname) :]
+    if any(map(is_cjk, name)):
+        return "", name
+    given, _, family = name.rpartition(" ")
+    return (family, given) if given else ("", name)
 
 
 def birthday(text: str, omitted: Iterable[str] = ()) -> str:

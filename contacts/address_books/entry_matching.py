@@ -140,7 +140,7 @@ class Circle:
         with a similar name."""
         named = self.find(entry.name)
         fitting = [one for one in named if not _differs(one, entry)]
-        if len(fitting) > 1:
+        if len(fitting) > 1 or entry.namesake:
             fitting = _narrowed(fitting, entry)
         if len(fitting) > 1:
             return self._undecided(entry, fitting)
@@ -236,12 +236,15 @@ def _name_keys(name: str, aliases: Sequence[str]) -> set[str]:
 
 
 def _narrowed(fitting: Sequence[Known], entry: Entry) -> list[Known]:
-    """Narrows several people of one name: to the one who shares a telling value, or lacks nothing of the
-    entry; all of them where nothing tells them apart."""
+    """Narrows several people of one name: to the one who shares a telling value, has the namesake number
+    of the entry, or lacks nothing of it; all of them where nothing tells them apart."""
     telling = [one for one in fitting if _shared(one, entry)]
     if len(telling) == 1:
         return telling
-    complete = [one for one in fitting if not _missing(one, entry)]
+    same = [one for one in fitting if one.namesake == entry.namesake]
+    if entry.namesake:
+        return same[:1]
+    complete = [one for one in (*same, *fitting) if not _missing(one, entry)]
     return complete[:1] or list(fitting)
 
 

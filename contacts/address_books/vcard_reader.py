@@ -1,8 +1,8 @@
-"""Reads vCards (2.1, 3.0, 4.0).
+"""Reads vCards (2.1, 3.0, 4.0); ``vcard_writer`` is the way back.
 
 Parameters and quoted-printable are read by ``vobject``; lines are unfolded and split here, since it
-takes exponential time for some. What properties mean stands in ``vcard_reader.toml``, and follows RFC
-2426 (3.0), RFC 6350 (4.0) and Apple's X-AB properties.
+takes exponential time for some. What they mean stands in ``vcard_reader.toml`` and follows RFC 2426 (3.0), RFC 6350 (4.0) and Apple's X-AB properties. What a vCard has no
+property for (relationship, other attributes, namesakes) travels as X-MIO-….
 """
 
 import itertools
@@ -201,26 +201,27 @@ def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
     related, notes = list[Related](), list[str]()
     values: dict[str, dict[str, None]] = {}
     labels = _labels(card)
-    gender = ""
+    rest = {"relationship": "", "gender": "", "namesake": "0"}
     for line in card.lines:
         text = _plain(line)
         if line.name == "NOTE" and text:
             notes.append(_text(line.value).strip())
         elif line.name in ("GENDER", "X-GENDER"):
-            gender = GENDERS.get(line.value[:1].upper(), "")
+            rest["gender"] = GENDERS.get(line.value[:1].upper(), "")
+        elif line.name == "X-MIO-RELATIONSHIP":
+            rest["relationship"] = text
+        elif line.name == "X-MIO-NAMESAKE" and text.isdecimal():
+            rest["namesake"] = text
         related += _related(line, text, labels, by_uid)
         for key, value in (*_dates(line, labels), *_attributes(line)):
             if value:
                 values.setdefault(key, {})[value] = None
     return Entry(
-        card.number,
-        name,
-        tuple(aliases),
+        card.number, name, tuple(aliases),
         {key: tuple(texts) for key, texts in values.items()},
-        gender=gender,
-        related=tuple(related),
-        notes=tuple(dict.fromkeys(filter(None, notes))),
-    )
+        rest["relationship"], rest["gender"], tuple(related),
+        tuple(dict.fromkeys(filter(None, notes))), min(int(rest["namesake"][:4]), 1000),
+    )  # fmt: skip
 
 
 def _related(
@@ -325,6 +326,10 @@ def _attributes(line: ContentLine) -> Iterator[tuple[str, str]]:
         yield "email", _plain(line).removeprefix("mailto:")
     elif line.name == "ADR":
         yield from _address([clean(_text(part)) for part in _split(line.value, ";")])
+    elif line.name == "X-MIO-ATTRIBUTE":
+        key, *value = [clean(_text(part)) for part in _split(line.value, ";")]
+        if entries.is_key(key) and value:
+            yield key, value[0]
 
 
 def _address(parts: list[str]) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from accounts.models import EndUser
 from contacts.address_books.entry_matching import NEW, SKIP
 from dashboard import access, feedback, fragments
 from dashboard.words import FIELDS, field, language_of
+from imports import address_book as book
 from imports import uploads
 from imports.formats import TITLES
 from imports.models import Import
@@ -155,6 +156,12 @@ def start_people(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRes
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
+@access.admin_page
+def address_book(_request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """The people as a file for other programs."""
+    return book.as_file(end_user)
+
+
 @access.action
 def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Takes a file in, now that somebody said who the user is."""
@@ -183,6 +190,7 @@ def drop(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
 ONE = "u/<int:user>/imports/<uuid:chat>/"
 urls = [
     path("u/<int:user>/imports/", imports, name="imports"),
+    path("u/<int:user>/address-book/", address_book, name="address-book"),
     path("u/<int:user>/imports/upload/", upload, name="upload-chat"),
     path(ONE, one_import, name="import"),
     path(f"{ONE}again/", look_again, name="look-again"),

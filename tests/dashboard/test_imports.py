@@ -245,3 +245,11 @@ def test_a_damaged_book_says_where_and_what_is_whole_can_be_imported(reviewer, u
     page = reviewer.get(at("import", user, book.pk)).content.decode()
     assert "Entry 2, line 5" in page
     assert "2 lines can't be read" in page.replace("&#x27;", "'")
+
+
+def test_an_admin_takes_the_people_along_as_a_file(user) -> None:
+    make_contact(user, "沈知夏")
+    admin = signed_in("admin")
+    assert "沈知夏" in admin.get(at("address-book", user)).content.decode()
+    assert at("address-book", user) in admin.get(at("contacts", user)).content.decode()
+    assert signed_in("reviewer").get(at("address-book", user)).status_code == 403

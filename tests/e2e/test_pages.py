@@ -18,6 +18,7 @@ GRAVE = ("serious", "critical")
 NO_PAGES = {
     "activity-csv",
     "export",
+    "address-book",
     "health",
     "pick",
 }  # downloads, and parts of pages

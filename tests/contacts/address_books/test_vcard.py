@@ -1,19 +1,24 @@
-"""Address books: what a card says, who is already known, what can't be read."""
+"""Address books in and out: what a card says, who is already known, what can't be read."""
 
 import json
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from hypothesis import given
+from hypothesis import strategies as st
 
 from accounts.models import Change, EndUser
 from accounts.reasons import Skipped
 from contacts import store
 from contacts.address_books import vcard_reader as read
-from contacts.address_books.entries import MAX_BYTES, NotAnAddressBook, Related
+from contacts.address_books.entries import MAX_BYTES, Entry, NotAnAddressBook, Related
+from contacts.address_books.vcard_writer import write
 from contacts.models import Contact, Relation, json_value
+from imports.address_book import entries_of
 from memories.models import Memory
 from tests.factories import make_app, make_contact, make_end_user
+from understanding.names import name_key
 
 BOOK = """BEGIN:VCARD
 VERSION:3.0
@@ -258,6 +263,11 @@ def state(end_user):
     )  # fmt: skip
 
 
+def without_cards(end_user):
+    contacts, *rest = state(end_user)
+    return [{key: row[key] for key in row.keys() - {"card"}} for row in contacts], rest
+
+
 @pytest.mark.django_db
 def test_a_second_import_changes_nothing(file):
     book = file(BOOK)
@@ -329,3 +339,47 @@ def test_a_broken_line_is_counted_and_all_else_is_taken_in(file):
 def test_cards_without_a_name_are_counted_and_left_out(file):
     figures = run("import_chat", "--user", "zoe", file(CARD.format("", "TEL:1234567")), "--json")
     assert (figures["entries"], figures["skipped"], figures["new"]) == (1, 1, 0)
+
+
+@pytest.mark.django_db
+def test_an_export_imported_again_is_the_same_address_book(file):
+    first = make_end_user(app=make_app(name="default"), external_id="zoe", language="zh")
+    run("import_chat", "--user", "zoe", file(BOOK), "--json")
+    make_contact(
+        first, "Zoë; O'Neil, Jr. 👩‍👧", aliases=["a,b", "c;d", "e\\n"], relationship="朋友", gender="female",
+        attributes={"interests": [json_value("登山; 摄影, 🎷"), json_value("x\\y")],
+                    "company": [json_value("甲"), json_value("乙")], "birthday": [json_value("五月初五")]},
+    )  # fmt: skip
+    make_contact(first, "王磊")
+    store.create(first, "王磊", namesake=True)
+    out = file(write(entries_of(first)))
+    second = make_end_user(app=first.app, external_id="eve", language="zh")
+    run("import_chat", "--user", "eve", out, "--json")
+    # The people on a card stand in the order in which their relations were made.
+    assert without_cards(second) == without_cards(first)
+    assert run("import_chat", "--user", "zoe", out, "--json")["changed"] == 0
+
+
+WORDS = st.text(st.sampled_from("ab Z,;:\\\n\"'=小红𠮷é👩‍👧#-"), min_size=1, max_size=40)
+VALUES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
+
+
+@given(
+    # A name with a colon may read as the address of another card.
+    name=VALUES.map(lambda text: " ".join(f"n{text}".replace(":", "").split())),
+    aliases=st.lists(VALUES.map(lambda text: f"红{text}"), max_size=3),
+    values=st.lists(VALUES, max_size=3, unique=True),
+    note=WORDS.map(str.strip),
+    kind=VALUES.filter(lambda text: not text.startswith("_")),
+)
+def test_what_is_written_is_read_back(name, aliases, values, note, kind):
+    keys = {name_key(name)}
+    kept = [a for a in aliases if name_key(a) not in keys and not keys.add(name_key(a))]
+    held = {key: tuple(values) for key in ("company", "phone", "email", "interests", "job_title")}
+    entry = Entry(
+        1, name, tuple(kept), held if values else {}, "朋友", "female",
+        (Related(name, kind),), (note,) if note else (), 2,
+    )  # fmt: skip
+    text = write([entry])
+    assert read.read(text.encode()) == [entry]
+    assert all(len(line.encode()) <= 75 for line in text.split("\r\n"))
