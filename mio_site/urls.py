@@ -13,6 +13,7 @@ from mio_site import metrics, readiness
 api = [
     path("", include("accounts.urls")),
     path("", include("contacts.urls")),
+    path("", include("imports.urls")),
     path("", include("memories.urls")),
     path("", include("webhooks.urls")),
 ]

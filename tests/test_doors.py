@@ -90,10 +90,10 @@ def test_finding_what_clients_wrote_takes_as_long_as_the_text_is() -> None:
 @pytest.mark.parametrize(
     "begun",
     [
-        files.WHATSAPP_IPHONE, files.WHATSAPP_ANDROID, files.WECHAT_COPY,
-        files.MEMOTRACE_TABLE, files.CHATLOG_TABLE,
+        files.WHATSAPP_IPHONE, files.WHATSAPP_ANDROID, files.WECHAT_COPY, files.MEMOTRACE_TEXT,
+        files.MEMOTRACE_TABLE, files.CHATLOG_TABLE, files.CHATLOG_TEXT, files.LINE,
     ],
-    ids=["iphone", "android", "wechat", "memotrace csv", "chatlog csv"],
+    ids=["iphone", "android", "wechat", "memotrace", "memotrace csv", "chatlog csv", "chatlog", "line"],
 )  # fmt: skip
 def test_importing_takes_as_long_as_the_file_is(begun: str, tmp_path: Path) -> None:
     path = tmp_path / "chat.txt"

@@ -25,6 +25,8 @@ SAID = [
     {"id": "m4", "role": "user", "content": "I moved to Bergen.",
      "created_at": "2026-03-03T18:01:00+01:00", "session_id": "s2"},
 ]  # fmt: skip
+BOOK = {"content": "First Name,Last Name,Nickname,Phone 1 - Value\nAnna,Berg,,+49 30 123456\n"
+        "Greta,Lund,Gigi,\n", "dry_run": True}  # fmt: skip
 NEW = {"name": "Per", "relationship": "neighbour", "attributes": {"location": "Bergen"}}
 # operation, method, address and body; {name} stands for what an earlier answer gave. A star keeps
 # an answer's id under the name behind it.
@@ -56,6 +58,7 @@ STORY: list[tuple[str, str, str, Any]] = [
     ("contacts_list>anna", "GET", "contacts/?q=Anna", None),
     ("contacts_list>hong", "GET", "contacts/?q=%E5%B0%8F%E7%BA%A2", None),
     ("contacts_list>tom", "GET", "contacts/?q=Tom", None),
+    ("address_book_create", "POST", "address-book/", BOOK),
     ("contacts_create>per", "POST", "contacts/", NEW),
     ("contacts_bulk_create>oda", "POST", "contacts/bulk/",
      {"contacts": [{"name": "Oda"}, {"name": "Annika", "aliases": ["Anni"]}]}),

@@ -74,6 +74,7 @@ SEEDS = {
     "1,wxid_a,1,0,0,1668690423,,hi,2022-11-17 21:07:03,小红,Honghong,wxid_a\n",
     "chatlog": _json(_CHATLOG),
     "chatlog csv": "Time,SenderName,Sender,TalkerName,Talker,Content\n2022-11-17 21:07:03,小红,a,小红,a,hi\n",
+    "line": "[LINE] 與小紅的聊天紀錄\n儲存日期：2022/11/18 09:00\n\n2022/11/17（四）\n21:07\t小紅\thi\n",
     "chatlab": _json(_CHATLAB),
     "sillytavern": _lines(
         {

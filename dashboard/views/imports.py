@@ -17,8 +17,7 @@ from accounts.models import EndUser
 from contacts.address_books.entry_matching import NEW, SKIP
 from dashboard import access, feedback, fragments
 from dashboard.words import FIELDS, field, language_of
-from imports import address_book as book
-from imports import uploads
+from imports import api, uploads
 from imports.formats import TITLES
 from imports.models import Import
 from understanding.attributes import label
@@ -159,7 +158,7 @@ def start_people(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRes
 @access.admin_page
 def address_book(_request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The people as a file for other programs."""
-    return book.as_file(end_user)
+    return api.as_file(end_user)
 
 
 @access.action

@@ -6,6 +6,7 @@ from imports.formats import (
     chatlab,
     chatlog,
     claude,
+    line_chat,
     memotrace,
     sillytavern,
     telegram,
@@ -15,7 +16,8 @@ from imports.formats import (
 )
 
 FORMATS = (
-    chatgpt, claude, whatsapp, telegram, wechat, weflow, memotrace, chatlog, chatlab, sillytavern,
+    chatgpt, claude, whatsapp, telegram, wechat, weflow, memotrace, chatlog, line_chat, chatlab,
+    sillytavern,
 )  # fmt: skip
 # How people know them, and those of people and memories (imports.dumps).
 TITLES = {
@@ -27,6 +29,7 @@ TITLES = {
     "weflow": "WeChat (WeFlow)",
     "memotrace": "WeChat (MemoTrace)",
     "chatlog": "WeChat (chatlog)",
+    "line": "LINE",
     "chatlab": "ChatLab",
     "sillytavern": "SillyTavern",
     "vcard": "vCard",

@@ -20,9 +20,9 @@ _CLOCK = re.compile(
     r"(?P<before>[^\W\d_][^\d\n]{0,24})?(?P<hour>\d{1,2})(?:[:.٫]|\s?h\s?)(?P<minute>\d{2})(?:[:.٫](?P<second>\d{2}))?"
     r"\s*(?P<after>[^\W\d_][^\d\n]{0,24})?"
 )
-# Calls, as WeChat writes them.
+# Calls, as LINE and WeChat write them.
 _CALL = re.compile(
-    r"(?:(?:视频|語音|语音)?(?:通话|通話|聊天)(?:时长|時間|时间))[\s:：]*[\d:]{4,8}"
+    r"☎.{0,60}|(?:(?:视频|語音|语音)?(?:通话|通話|聊天)(?:时长|時間|时间))[\s:：]*[\d:]{4,8}"
     r"|(?:对方|已)?(?:已取消|已拒绝|无应答|忙线中|未应答)"
 )
 # What replaces a picture or a file: [图片], <Media omitted>.

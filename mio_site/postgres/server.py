@@ -20,7 +20,7 @@ import subprocess
 import time
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -410,9 +410,29 @@ def _postgres(place: PostgresHome, *mode: str) -> list[str]:
     return [program("postgres"), *mode, "-D", str(place.data), *options]
 
 
+def _with_a_name(place: PostgresHome) -> tuple[str, ...]:
+    """What to put before a program that asks for its user's name, where the user id has none, as
+    in some containers: a namespace in which it is `nobody`'s or, where those are forbidden, the
+    library nss_wrapper, which reads users from a file of ours."""
+    try:
+        pwd.getpwuid(os.geteuid())
+        return ()
+    except KeyError:
+        user = _server_user()
+    mapped = (f"--map-user={user.pw_uid}", f"--map-group={user.pw_gid}")
+    command = ("unshare", "--user", *mapped, "--")
+    with suppress(FileNotFoundError):
+        if not subprocess.run([*command, "true"], capture_output=True, check=False).returncode:  # noqa: S603
+            return command
+    users = place.folder / "passwd"
+    _write(users, f"{UNPRIVILEGED}:x:{os.geteuid()}:{os.getegid()}::/:\n")
+    return ("env", "LD_PRELOAD=libnss_wrapper.so", f"NSS_WRAPPER_PASSWD={users}",
+            "NSS_WRAPPER_GROUP=/etc/group")  # fmt: skip
+
+
 def _run(place: PostgresHome, *command: str, given: str = "") -> None:
     done = subprocess.run(  # noqa: S603 - our own command, no shell
-        [*_as_server(), *command],
+        [*_with_a_name(place), *_as_server(), *command],
         input=given,
         env=_environment(),
         cwd="/",

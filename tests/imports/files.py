@@ -36,6 +36,10 @@ WECHAT_COPY = (
     "老周 2022/11/17 21:08\n「小红：我搬到深圳了」\n- - - - - - - - - - - - - - -\n恭喜\n\n"
     "小红 2022/11/17 21:09\n[图片]\n"
 )
+MEMOTRACE_TEXT = (
+    "2022-11-17 21:07:03 小红\n我搬到深圳了\n\n2022-11-17 21:08:03 老周\n恭喜\n\n"
+    "2022-11-17 21:09:03 小红\n[动画表情]\n\n"
+)
 MEMOTRACE_TABLE = (
     f"{BOM}localId,TalkerId,Type,SubType,IsSender,CreateTime,Status,StrContent,StrTime,Remark,"
     "NickName,Sender\n"
@@ -48,6 +52,15 @@ CHATLOG_TABLE = (
     "Time,SenderName,Sender,TalkerName,Talker,Content\n"
     "2022-11-17 21:07:03,小红,wxid_a,小红,wxid_a,我搬到深圳了\n"
     '2022-11-17 21:08:03,老周,wxid_me,小红,wxid_a,"恭喜\n恭喜"\n'
+)
+CHATLOG_TEXT = (
+    "小红(wxid_a) 2022-11-17 21:07:03\n我搬到深圳了\n\n老周(我) 2022-11-17 21:08:03\n恭喜\n"
+)
+LINE = (
+    "[LINE] 與小紅的聊天紀錄\n儲存日期：2022/11/18 09:00\n\n"
+    "2022/11/17（四）\n21:07\t小紅\t我搬到高雄了\n"
+    '21:08\t老周\t"恭喜\n什麼時候"\n21:09\t小紅\t[貼圖]\n21:10\t小紅已收回訊息\n'
+    "21:11\t小紅\t下週\n"
 )
 SILLYTAVERN = "\n".join(
     json.dumps(row)
@@ -202,9 +215,13 @@ CASES: dict[str, tuple[str, Any, str, Expected]] = {
     "wechat": ("chat.txt", WECHAT_COPY, "wechat", HONG),
     "weflow": ("chat.json", weflow(), "weflow", [*HONG_AND_ME, ("小红", "下周见")]),
     "memotrace csv": ("chat.csv", MEMOTRACE_TABLE, "memotrace", HONG_AND_ME),
+    "memotrace txt": ("chat.txt", MEMOTRACE_TEXT, "memotrace", HONG),
     "chatlog json": ("chat.json", chatlog(), "chatlog", HONG_AND_ME),
     "chatlog csv": ("chat.csv", CHATLOG_TABLE, "chatlog",
                     [("小红", "我搬到深圳了"), ("老周", "恭喜\n恭喜")]),
+    "chatlog txt": ("chat.txt", CHATLOG_TEXT, "chatlog", HONG_AND_ME),
+    "line": ("[LINE] 小紅.txt", LINE, "line",
+             [("小紅", "我搬到高雄了"), ("老周", "恭喜\n什麼時候"), ("小紅", "下週")]),
     "chatlab json": ("chat.json", chatlab(), "chatlab", HONG),
     "chatlab jsonl": ("chat.jsonl", chatlab_lines(), "chatlab", HONG),
     "sillytavern": ("chat.jsonl", SILLYTAVERN, "sillytavern",

@@ -16,6 +16,7 @@ from imports.overview import look, turns
 from imports.types import DayOrderUnknown, NotReadable, Turn
 from tests.imports.files import (
     CASES,
+    CHATLOG_TEXT,
     WHATSAPP_ANDROID,
     as_text,
     chatgpt,
@@ -92,6 +93,12 @@ def test_an_order_that_nothing_tells_is_asked_for(tmp_path: Path) -> None:
     assert one.at == datetime(2021, 1, 2, 15, 34, tzinfo=UTC)
 
 
+def test_a_year_is_not_made_up(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", CHATLOG_TEXT.replace("2022-", ""))
+    with pytest.raises(NotReadable, match="without a year"):
+        look(path, UTC)
+
+
 def test_an_unknown_file_names_the_formats_that_are_known(tmp_path: Path) -> None:
     for content in ("", "hello", "{}", "[]", "a,b\n1,2", '{"messages": []}'):
         with pytest.raises(NotReadable, match="WhatsApp, Telegram"):
@@ -126,7 +133,7 @@ def test_a_file_of_which_nothing_is_whole_is_refused(tmp_path: Path) -> None:
         ("chatlab jsonl", "[1]", "is no object of JSON"),
         ("whatsapp android", "99/99/2024, 20:28 - Anna: hi", "no date that can be"),
         ("memotrace csv", "x" * 200_000, "can't be read"),
-        ("whatsapp android", "x" * 1_000_001, "longer than any message"),
+        ("line", "21:07\tAnna\t" + "x" * 1_000_001, "longer than any message"),
     ],
 )
 def test_a_bad_line_is_named_and_all_else_is_read(
@@ -308,6 +315,8 @@ def test_of_a_chat_with_claude_the_branch_that_was_seen_last_is_read(tmp_path: P
 
 
 def test_calls_are_no_words_and_replies_are(tmp_path: Path) -> None:
+    line = "[LINE] chat\n\n2022/11/17（四）\n21:07\t小紅\thi\n21:08\t小紅\t☎ 通話時間 0:32\n"
+    assert _parsed(tmp_path, line, "line.txt") == [("小紅", "hi")]
     reply = {"seq": 1, "time": "2022-11-17T21:07:03+08:00", "talker": "a", "talkerName": "小红",
              "isChatRoom": False, "sender": "a", "senderName": "小红", "isSelf": False, "type": 49,
              "subType": 57, "content": "好的"}  # fmt: skip

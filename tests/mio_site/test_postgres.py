@@ -1,7 +1,9 @@
 """The embedded server, with real servers and real processes in homes of their own."""
 
 import errno
+import fcntl
 import os
+import pwd
 import signal
 import socket
 import subprocess
@@ -17,7 +19,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from mio_site.postgres import instance, server
-from mio_site.postgres.server import PostgresHome
+from mio_site.postgres.server import PostgresHome, lock
 from tests.mio_site.waiting import eventually
 
 pytestmark = pytest.mark.system
@@ -302,6 +304,32 @@ def test_any_name_of_the_folders_will_do(use, tmp_path):
     use(home, packages=place).joined()
     with connect(home) as connection:
         connection.execute("CREATE EXTENSION vector")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_user_id_without_a_name_will_do():
+    nameless = 54321
+    with pytest.raises(KeyError):
+        pwd.getpwuid(nameless)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, nameless, nameless)
+        child = os.fork()  # such a user may not enter the folder of this Python
+        if child == 0:
+            failed = True
+            try:
+                os.setgroups([])
+                os.setresgid(*[nameless] * 3)
+                os.setresuid(*[nameless] * 3)
+                server._as_server.cache_clear()
+                place = PostgresHome(Path(folder) / "home")
+                place.make()
+                with lock(place.server_lock, fcntl.LOCK_EX) as held:
+                    server.start(place, held.fileno())
+                failed = not eventually(lambda: server.is_ready(place))
+                server.stop(place)
+            finally:
+                os._exit(failed)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_elsewhere_than_on_linux_it_is_said_what_to_use_instead(home, monkeypatch):

@@ -26,6 +26,53 @@ class ArchiveForm(TypedDict):
 BlankEnum = Literal[""]
 
 
+class BookCandidate(TypedDict):
+    id: str
+    name: str
+
+
+class BookCounts(TypedDict):
+    entries: int
+    new: int
+    changed: int
+    same: int
+    undecided: int
+    skipped: int
+    relations: int
+    memories: int
+    unreadable: int
+
+
+OutcomeEnum = Literal["new", "changed", "same", "undecided", "skipped"]
+
+
+class BookEntry(TypedDict):
+    candidates: list[BookCandidate]
+    number: int
+    name: str
+    outcome: OutcomeEnum
+    contact: str | None
+    why: str
+
+
+class BookForm(TypedDict):
+    content: str
+    dry_run: NotRequired[bool]
+    choices: NotRequired[dict[str, str]]
+
+
+FormatEnum = Literal["vcard", "google-csv"]
+
+
+class BookImport(TypedDict):
+    entries: list[BookEntry]
+    format: FormatEnum
+    dry_run: bool
+    counts: BookCounts
+    unreadable: list[str]
+    change_id: str | None
+
+
 class Cadence(TypedDict):
     usual_days: int
     silent_days: int

@@ -15,7 +15,7 @@ from contacts.address_books import vcard_reader as read
 from contacts.address_books.entries import MAX_BYTES, Entry, NotAnAddressBook, Related
 from contacts.address_books.vcard_writer import write
 from contacts.models import Contact, Relation, json_value
-from imports.address_book import entries_of
+from imports.api import entries_of
 from memories.models import Memory
 from tests.factories import make_app, make_contact, make_end_user
 from understanding.names import name_key

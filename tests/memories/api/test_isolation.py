@@ -32,7 +32,7 @@ EMPTY_ANSWERS = {"api-context", "api-search"}
 # These make the app's own user of that id.
 WRITERS = {("api-messages", "POST"), ("api-contacts", "POST"), ("api-memories", "POST"),
            ("api-contacts-bulk", "POST"), ("api-dates", "POST"),
-           ("api-user", "PATCH"), ("api-card", "PATCH")}  # fmt: skip
+           ("api-address-book", "POST"), ("api-user", "PATCH"), ("api-card", "PATCH")}  # fmt: skip
 
 
 def named_patterns(resolver: URLResolver) -> list[str]:
@@ -126,7 +126,7 @@ def test_another_apps_user_is_unknown_and_stays_untouched(
 # Their addresses name no row.
 OF_NO_ROW = {
     "api-export", "api-forget", "api-search", "api-context", "api-user",
-    "api-contacts-bulk", "api-calendar", "api-page", "api-card",
+    "api-contacts-bulk", "api-calendar", "api-page", "api-address-book", "api-card",
 }  # fmt: skip
 
 
