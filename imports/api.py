@@ -1,7 +1,6 @@
 """The address book of an end user over HTTP: taken in, or first only looked at, and given out."""
 
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -15,18 +14,19 @@ from accounts.api import UserView, documented
 from accounts.cells import atomic
 from accounts.fields import Flag, Strict, Text
 from accounts.models import EndUser
-from contacts.address_books.entries import RELATIONS, Entry, Related
+from contacts.address_books.book_formats import FILES, VCARD, write
+from contacts.address_books.entries import Entry
 from contacts.address_books.entry_matching import Matched, UnknownChoice
-from contacts.address_books.vcard_writer import write
-from contacts.models import Contact, Relation
-from imports import people_intake
+from imports import address_book, people_intake
 from imports.dumps import book_file
 from imports.models import Import
 from imports.people_intake import Plan, plan
 from imports.types import Dump, NotReadable
-from memories.models import Link
 
-EXAMPLE = write([Entry(1, "Anna Berg", ("Annie",), {"phone": ("+49 30 123456",)})])
+EXAMPLES = {
+    form: write([Entry(1, "Anna Berg", ("Annie",), {"phone": ("+49 30 123456",)})], form)
+    for form in FILES
+}
 OUTCOMES = ("new", "changed", "same", "undecided", "skipped")
 COUNTS = ("entries", *OUTCOMES, "relations", "memories", "unreadable")
 
@@ -54,6 +54,10 @@ class BookForm(Strict):
     )
 
 
+class BookQuery(Strict):
+    format = serializers.ChoiceField(choices=[*FILES], default=VCARD)
+
+
 Candidate = inline_serializer(
     "BookCandidate",
     {
@@ -79,7 +83,7 @@ BookEntry = inline_serializer(
 BookImport = inline_serializer(
     "BookImport",
     {
-        "format": serializers.ChoiceField(choices=["vcard", "google-csv"]),
+        "format": serializers.ChoiceField(choices=[*FILES]),
         "dry_run": serializers.BooleanField(),
         "counts": inline_serializer(
             "BookCounts",
@@ -98,7 +102,7 @@ BookImport = inline_serializer(
 
 
 class AnyAccept(DefaultContentNegotiation):
-    """Errors are JSON, and the file is a vCard, whatever a client accepts."""
+    """Errors are JSON, and what is asked for says ``format``, whatever a client accepts."""
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: Any = None) -> Any:  # noqa: ARG002
         return renderers[0], renderers[0].media_type
@@ -108,15 +112,21 @@ class AddressBook(UserView):
     content_negotiation_class = AnyAccept
 
     @documented(
-        responses={(200, "text/vcard"): OpenApiTypes.STR},
+        responses={(200, media): OpenApiTypes.STR for _, media in FILES.values()},
+        parameters=[BookQuery],
         operation_id="address_book_retrieve",
-        examples=[OpenApiExample("vcard", EXAMPLE, media_type="text/vcard", response_only=True)],
+        examples=[
+            OpenApiExample(name, EXAMPLES[name], media_type=FILES[name][1], response_only=True)
+            for name in FILES
+        ],
         summary="The people of a user as an address book",
-        description="A file of vCard 4.0. Relations and notes go along, and what the format has no "
-        "place for as properties of Mio's own.",
+        description="A file: vCard 4.0, or a CSV that Google Contacts takes. Relations and notes "
+        "go along, and what the format has no place for as fields of Mio's own.",
     )
-    def get(self, _request: Request, **_path: Any) -> HttpResponse:
-        return as_file(self.end_user)
+    def get(self, request: Request, **_path: Any) -> HttpResponse:
+        query = BookQuery(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        return as_file(self.end_user, query.validated_data["format"])
 
     @documented(
         request=BookForm,
@@ -150,58 +160,14 @@ class AddressBook(UserView):
         return _shown(done.plan, change_id=done.change.pk if done.change else None)
 
 
-def as_file(end_user: EndUser) -> HttpResponse:
+def as_file(end_user: EndUser, form: str) -> HttpResponse:
     """The address book as a file to keep."""
-    text = write(entries_of(end_user))
-    reply = HttpResponse(text.encode(), content_type="text/vcard; charset=utf-8")
-    reply["Content-Disposition"] = 'attachment; filename="contacts.vcf"'
+    name, media = FILES[form]
+    text = write(address_book.entries_of(end_user), form)
+    reply = HttpResponse(text.encode(), content_type=f"{media}; charset=utf-8")
+    reply["Content-Disposition"] = f'attachment; filename="{name}"'
     reply["Cache-Control"] = "private, no-store"
     return reply
-
-
-def entries_of(end_user: EndUser) -> list[Entry]:
-    """All standing contacts, with the notes that an address book had brought and that still stand."""
-    related, notes = _related(end_user), _notes(end_user)
-    contacts = Contact.objects.of(end_user).standing().light().order_by("name_key", "namesake")
-    return [
-        Entry(
-            number,
-            contact.name,
-            aliases=tuple(contact.aliases),
-            attributes={
-                key: tuple(one["value"] for one in values)
-                for key, values in contact.attributes.items()
-            },
-            relationship=contact.relationship,
-            gender=contact.gender,
-            related=tuple(related.get(contact.pk, ())),
-            notes=tuple(notes.get(contact.pk, ())),
-            namesake=contact.namesake,
-        )
-        for number, contact in enumerate(contacts, 1)
-    ]
-
-
-def _related(end_user: EndUser) -> dict[UUID, list[Related]]:
-    """The relations of each contact, with their kinds in English where a file has a word for them."""
-    kinds = {word: kind for kind, word in reversed([*RELATIONS.items()])}
-    related: dict[UUID, list[Related]] = {}
-    rows = Relation.objects.of(end_user).select_related("subject").order_by("id")
-    for row in rows.defer("subject__memory_ids"):
-        person = Related(row.subject.name, kinds.get(row.kind, row.kind))
-        related.setdefault(row.object_id, []).append(person)
-    return related
-
-
-def _notes(end_user: EndUser) -> dict[UUID, list[str]]:
-    notes: dict[UUID, list[str]] = {}
-    links = Link.objects.of(end_user).filter(
-        rejected=False, memory__status="active", memory__metadata__has_key="vcard_note"
-    )
-    columns = links.order_by("pk").values_list("contact", "memory__metadata__vcard_note")
-    for contact, note in columns:
-        notes.setdefault(contact, []).append(note)
-    return notes
 
 
 def _shown(wanted: Plan, *, dry_run: bool = False, change_id: Any = None) -> dict[str, Any]:

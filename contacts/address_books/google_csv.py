@@ -1,11 +1,14 @@
-"""CSV as Google Contacts writes it: its header of today (``First Name``, ``Phone 1 - Label``) and the
-older one (``Given Name``, ``Phone 1 - Type``). Columns are found by their names."""
+"""CSV as Google Contacts writes and reads it: its header of today (``First Name``, ``Phone 1 -
+Label``) and the older one (``Given Name``, ``Phone 1 - Type``). Columns are found by their names.
+
+What the table has no column for travels as custom fields ``mio:…``.
+"""
 
 import csv
 import io
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -22,11 +25,19 @@ from contacts.address_books.entries import (
 )
 
 BETWEEN = " ::: "  # several values in one cell
+_OWN = "mio:"
 _MOST_LINES = 500  # of a row: in more a quotation mark was left open
 _NUMBERED = re.compile(r"^(\D+) (\d+) - (.+)$")
 _COLUMNS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _HEADERS = ({"First Name", "Last Name"}, {"Given Name", "Family Name"})
 _ANNIVERSARY = {"anniversary", "周年纪念日", "纪念日"}
+# What of an entry is no attribute.
+_OTHER_COLUMNS = {"relationship", "gender", "namesake"}
+# A spreadsheet runs what begins so; a number, a date and a telephone are as harmless as they look.
+_FORMULA = re.compile(r"^['\s]*[=+\-@\t\r]")
+_NUMBER = re.compile(r"^[-+\d\s().]+$")
+_QUOTED = re.compile(r"^'(?=['\s]*[=+\-@\t\r])")
+
 Row = Mapping[str, str]
 
 
@@ -107,11 +118,12 @@ def _rows(text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, str]]]:
         elif any(cell.strip() for cell in cells[len(header) :]):
             skipped.add(Reason("book_row_too_long", number=number - 1))
         else:
-            texts = [CONTROLS.sub("", cell).strip() for cell in cells]
+            texts = [_QUOTED.sub("", CONTROLS.sub("", cell).strip()) for cell in cells]
             yield number - 1, dict(zip(header, texts, strict=False))
 
 
 def _entry(number: int, row: Row) -> Entry:
+    own = _own(row)
     first, middle, last = (_one(row, name) for name in ("First Name", "Middle Name", "Last Name"))
     called = [entries.joined_name(last, first, middle), _one(row, "Name")]
     name, *aliases = entries.once([*called, *_several(_cell(row, "Nickname"))]) or [""]
@@ -119,16 +131,15 @@ def _entry(number: int, row: Row) -> Entry:
         name = next(iter(entries.once([_one(row, "File As")])), "")
     if not (first or last) and name.casefold() == _one(row, "Organization Name").casefold():
         name = ""  # a company
-    gender = entries.GENDERS.get(_one(row, "Gender")[:1].upper(), "")
+    namesake = next(iter(own.get("namesake", ())), "")
+    gender = next(iter(own.get("gender", ())), "") or _one(row, "Gender")
     return Entry(
-        number,
-        name,
-        tuple(aliases),
-        _attributes(row),
-        gender=gender,
-        related=tuple(_related(row)),
-        notes=tuple(_notes(row)),
-    )
+        number, name, tuple(aliases), _attributes(row, own),
+        next(iter(own.get("relationship", ())), ""),
+        entries.GENDERS.get(gender[:1].upper(), ""),
+        tuple(_related(row)), tuple(_notes(row)),
+        min(int(namesake[:4]), 1000) if namesake.isdecimal() else 0,
+    )  # fmt: skip
 
 
 def _cell(row: Row, name: str) -> str:
@@ -160,15 +171,25 @@ def _label(columns: Mapping[str, str]) -> str:
     return clean(columns.get("Label", "")).lstrip("* ")
 
 
-def _attributes(row: Row) -> dict[str, tuple[str, ...]]:
+def _own(row: Row) -> dict[str, list[str]]:
+    own_values: dict[str, list[str]] = {}
+    for field in _numbered(row, "Custom Field"):
+        if (label := _label(field)).startswith(_OWN):
+            own_values.setdefault(label.removeprefix(_OWN), []).extend(
+                _several(field.get("Value", ""))
+            )
+    return own_values
+
+
+def _attributes(row: Row, own: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     values: dict[str, list[str]] = {}
-    for key, value in _stated(row):
+    for key, value in _stated(row, own):
         if value and value not in values.setdefault(key, []):
             values[key].append(value)
     return {key: tuple(texts) for key, texts in values.items() if texts}
 
 
-def _stated(row: Row) -> Iterator[tuple[str, str]]:
+def _stated(row: Row, own: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     for value in _several(_cell(row, "Birthday")):
         yield "birthday", entries.birthday(value)
     for column, key in _COLUMNS["plain"].items():
@@ -182,6 +203,9 @@ def _stated(row: Row) -> Iterator[tuple[str, str]]:
         if _label(field).casefold() in _ANNIVERSARY:
             dates = map(entries.birthday, _several(field.get("Value", "")))
             yield from (("anniversary", value) for value in dates)
+    for key in own.keys() - _OTHER_COLUMNS:
+        if entries.is_key(key):
+            yield from ((key, value) for value in own[key])
 
 
 def _address(field: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -203,6 +227,81 @@ def _notes(row: Row) -> Iterator[str]:
     for kind in ("Event", "Custom Field"):
         for field in _numbered(row, kind):
             label = _label(field)
-            if label and label.casefold() not in _ANNIVERSARY:
+            if label and not label.startswith(_OWN) and label.casefold() not in _ANNIVERSARY:
                 notes += [f"{label}: {value}" for value in _several(field.get("Value", ""))]
     yield from dict.fromkeys(filter(None, notes))
+
+
+def write(people: Iterable[Entry]) -> str:
+    """The people as a table with the header of today, which ``read`` gives back. No cell is a
+    formula to a spreadsheet."""
+    rows = [_columns(entry) for entry in people]
+    header = [*_FIXED, *sorted({name for row in rows for name in row} - {*_FIXED}, key=_order)]
+    text = io.StringIO(newline="")
+    table = csv.writer(text)
+    table.writerow(header)
+    table.writerows([_safe(row.get(name, "")) for name in header] for row in rows)
+    return text.getvalue()
+
+
+_FIXED = (
+    "First Name", "Middle Name", "Last Name", "Nickname", "Organization Name",
+    "Organization Title", "Organization Department", "Birthday", "Notes", "Labels",
+)  # fmt: skip
+_KINDS = ("E-mail", "Phone", "Address", "Relation", "Event", "Custom Field")
+
+
+def _order(name: str) -> tuple[int, int, bool]:
+    column = _NUMBERED.match(name)
+    if column is None:
+        return len(_KINDS), 0, True
+    return _KINDS.index(column[1]), int(column[2]), column[3] != "Label"
+
+
+def _safe(cell: str) -> str:
+    """The cell as text: before what a spreadsheet would run stands the mark of a text."""
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.match(cell) else cell
+
+
+def _columns(entry: Entry) -> dict[str, str]:
+    family, given = entries.family_and_given(entry.name)
+    if entries.joined_name(family, given) != entry.name:
+        family, given = "", entry.name
+    attributes = dict(entry.attributes)
+    row = {
+        "First Name": given,
+        "Last Name": family,
+        "Nickname": BETWEEN.join(entry.aliases),
+        "Birthday": BETWEEN.join(map(_google_date, attributes.pop("birthday", ()))),
+        "Organization Name": BETWEEN.join(attributes.pop("company", ())),
+        "Organization Title": BETWEEN.join(attributes.pop("job_title", ())),
+        "Organization Department": BETWEEN.join(attributes.pop("department", ())),
+        "Notes": BETWEEN.join(entry.notes),
+        "Labels": "* myContacts",
+    }
+    numbered: list[tuple[str, str, str, str]] = []
+    for kind, key in _COLUMNS["labelled"].items():
+        numbered += [(kind, "", "Value", value) for value in attributes.pop(key, ())]
+    numbered += [("Address", "", "Formatted", value) for value in attributes.pop("address", ())]
+    numbered += [("Relation", one.kind, "Value", one.name) for one in entry.related]
+    for value in attributes.pop("anniversary", ()):
+        numbered.append(("Event", "Anniversary", "Value", _google_date(value)))
+    more = {
+        "relationship": (entry.relationship,),
+        "gender": (entry.gender,),
+        "namesake": (str(entry.namesake or ""),),
+        **attributes,
+    }
+    for key in sorted(more):
+        if text := BETWEEN.join(filter(None, more[key])):
+            numbered.append(("Custom Field", f"{_OWN}{key}", "Value", text))
+    places: dict[str, int] = {}
+    for kind, label, part, value in numbered:
+        places[kind] = place = places.get(kind, 0) + 1
+        row[f"{kind} {place} - Label"] = label
+        row[f"{kind} {place} - {part}"] = value
+    return row
+
+
+def _google_date(value: str) -> str:
+    return f"--{value}" if re.fullmatch(r"\d{2}-\d{2}", value) else value

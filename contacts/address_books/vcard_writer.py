@@ -1,4 +1,4 @@
-"""People as a .vcf file (vCard 4.0), which ``vcard_reader`` reads back."""
+"""People as a .vcf file, version 3.0 or 4.0: the way back from what ``vcard_reader`` reads."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,21 +13,21 @@ _PLAIN = {"TITLE": "job_title", "TEL": "phone", "EMAIL": "email", "ANNIVERSARY":
 _OWN = {"birthday", "company", "department", "address", *_PLAIN.values()}
 
 
-def write(entries: Iterable[Entry]) -> str:
-    """The text of a .vcf file."""
+def write(entries: Iterable[Entry], version: int = 4) -> str:
+    """The people as a .vcf file of version 3.0 or 4.0, which ``read`` gives back."""
     lines: list[str] = []
     for entry in entries:
-        lines += ["BEGIN:VCARD", "VERSION:4.0", *_properties(entry), "END:VCARD"]
+        lines += ["BEGIN:VCARD", f"VERSION:{version}.0", *_properties(entry, version), "END:VCARD"]
     return "".join(_folded(line) for line in lines)
 
 
-def _properties(entry: Entry) -> Iterator[str]:
+def _properties(entry: Entry, version: int) -> Iterator[str]:
     yield f"FN:{_escaped(entry.name)}"
     family, given = family_and_given(entry.name)
     yield f"N:{_escaped(family)};{_escaped(given)};;;"
     if entry.aliases:
         yield "NICKNAME:" + ",".join(map(_escaped, entry.aliases))
-    yield from _attributes(entry.attributes)
+    yield from _attributes(entry.attributes, version)
     if entry.gender:
         yield f"GENDER:{entry.gender[0].upper()}"
     if entry.relationship:
@@ -35,7 +35,7 @@ def _properties(entry: Entry) -> Iterator[str]:
     if entry.namesake:
         yield f"X-MIO-NAMESAKE:{entry.namesake}"
     for place, related in enumerate(entry.related, 1):
-        if related.kind in _STANDARD:
+        if version == 4 and related.kind in _STANDARD:
             yield f"RELATED;VALUE=text;TYPE={related.kind}:{_escaped(related.name)}"
         else:
             yield f"item{place}.X-ABRELATEDNAMES:{_escaped(related.name)}"
@@ -44,9 +44,9 @@ def _properties(entry: Entry) -> Iterator[str]:
         yield f"NOTE:{_escaped(note)}"
 
 
-def _attributes(attributes: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _attributes(attributes: Mapping[str, Sequence[str]], version: int) -> Iterator[str]:
     for value in attributes.get("birthday", ()):
-        yield _birthday(value)
+        yield _birthday(value, version)
     units: Sequence[str] = attributes.get("department", ())
     for company in attributes.get("company", ()) or [""] * bool(units):
         yield ";".join((f"ORG:{_escaped(company)}", *map(_escaped, units)))
@@ -61,11 +61,11 @@ def _attributes(attributes: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"X-MIO-ATTRIBUTE:{_escaped(key)};{_escaped(value)}"
 
 
-def _birthday(value: str) -> str:
+def _birthday(value: str, version: int) -> str:
     if DATE.match(value):
         return f"BDAY:{value}"
     if re.fullmatch(r"\d{2}-\d{2}", value):
-        return f"BDAY:--{value.replace('-', '')}"
+        return f"BDAY:--{value.replace('-', '' if version == 4 else '-')}"
     return f"BDAY;VALUE=text:{_escaped(value)}"
 
 

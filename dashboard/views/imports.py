@@ -14,6 +14,7 @@ from django.utils.translation import pgettext
 
 from accounts import time_zones
 from accounts.models import EndUser
+from contacts.address_books.book_formats import FILES, VCARD
 from contacts.address_books.entry_matching import NEW, SKIP
 from dashboard import access, feedback, fragments
 from dashboard.words import FIELDS, field, language_of
@@ -156,9 +157,10 @@ def start_people(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRes
 
 
 @access.admin_page
-def address_book(_request: HttpRequest, end_user: EndUser) -> HttpResponse:
+def address_book(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The people as a file for other programs."""
-    return api.as_file(end_user)
+    form = request.GET.get("format", VCARD)
+    return api.as_file(end_user, form if form in FILES else VCARD)
 
 
 @access.action

@@ -1,24 +1,16 @@
-"""Address books, as vCard or CSV of Google Contacts: told by what a file holds and not by its name."""
+"""Address books, as vCard or CSV of Google Contacts."""
 
 from accounts.reasons import Skipped
-from contacts.address_books import google_csv, vcard_reader
+from contacts.address_books import book_formats
 from contacts.address_books.entries import MAX_FILE, NotAnAddressBook
-from imports.source import HEAD, Source
+from imports.source import Source
 from imports.types import Dump, NotReadable
 
 _PIECE = 1 << 20
-_READERS = {"vcard": vcard_reader.read, "google-csv": google_csv.read}
 
 
 def sniff(head: str) -> float:
-    return 0.95 if _format_of(head) else 0.0
-
-
-def _format_of(head: str) -> str:
-    """The format that a text begins like; "" for none."""
-    if google_csv.is_header(head):
-        return "google-csv"
-    return "vcard" if "BEGIN:VCARD" in head.upper() else ""
+    return 0.95 if book_formats.format_of(head) else 0.0
 
 
 def read(source: Source, me: str | None) -> Dump:  # noqa: ARG001 nobody in it is the user
@@ -32,13 +24,10 @@ def read(source: Source, me: str | None) -> Dump:  # noqa: ARG001 nobody in it i
 
 
 def of_bytes(raw: bytes) -> Dump:
-    """The people of an address book in its order. Raises NotReadable."""
-    utf16 = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
-    form = _format_of(raw[:HEAD].decode("utf-16" if utf16 else "utf-8", errors="replace"))
-    if not form:
-        raise NotReadable("book_unknown")
+    """The people of an address book. Raises NotReadable."""
     skipped = Skipped()
     try:
-        return Dump(form, tuple(_READERS[form](raw, skipped)), skipped=skipped)
+        form, entries = book_formats.read(raw, skipped)
     except NotAnAddressBook as error:
         raise NotReadable(error.reason) from error
+    return Dump(form, tuple(entries), skipped=skipped)

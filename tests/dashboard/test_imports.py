@@ -250,6 +250,7 @@ def test_a_damaged_book_says_where_and_what_is_whole_can_be_imported(reviewer, u
 def test_an_admin_takes_the_people_along_as_a_file(user) -> None:
     make_contact(user, "沈知夏")
     admin = signed_in("admin")
-    assert "沈知夏" in admin.get(at("address-book", user)).content.decode()
+    assert "沈知夏" in admin.get(at("address-book", user) + "?format=vcard").content.decode()
+    assert "知夏" in admin.get(at("address-book", user) + "?format=google-csv").content.decode()
     assert at("address-book", user) in admin.get(at("contacts", user)).content.decode()
     assert signed_in("reviewer").get(at("address-book", user)).status_code == 403

@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import EndUser
-from contacts.address_books import vcard_reader
+from contacts.address_books import google_csv, vcard_reader
 from contacts.models import Contact, json_value
 from imports.models import Import
 from tests.api import ApiClient, assert_error, user_address
@@ -82,11 +82,14 @@ def test_a_row_that_can_not_be_read_is_named(api) -> None:
     assert told["unreadable"] == ["Row 2 has more cells than the first row names columns."]
 
 
-def test_the_book_is_given_out_as_a_vcard(api) -> None:
+def test_the_book_is_given_out_in_both_formats(api) -> None:
     user = make_end_user(app=api.app, external_id="zoe")
     make_contact(user, "沈知夏", aliases=["夏夏"])
     status, text = api.get(AT, HTTP_ACCEPT="text/vcard")
     assert (status, api.reply["Content-Type"]) == (200, "text/vcard; charset=utf-8")
     assert "contacts.vcf" in api.reply["Content-Disposition"]
     assert vcard_reader.read(text.encode())[0].name == "沈知夏"
+    _, table = api.get(f"{AT}?format=google-csv")
+    assert google_csv.read(table.encode())[0].aliases == ("夏夏",)
+    assert_error(api.get(f"{AT}?format=xml"), 400, "invalid")
     assert_error(api.get(user_address("nobody", "address-book/")), 404, "unknown_user")

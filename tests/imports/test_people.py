@@ -183,6 +183,11 @@ def test_the_command_takes_either_format_and_notes_the_import(zoe, tmp_path: Pat
     assert (dry["new"], told["new"], told["format"]) == (2, 2, "google-csv")
     noted = Import.objects.of(zoe).get()
     assert (str(noted.change), noted.counts["new"], noted.state) == (told["change"], 2, "done")
+    call_command(
+        "export_vcard", str(tmp_path / "out.csv"), user="zoe", form="google-csv", stdout=out
+    )
+    exported = (tmp_path / "out.csv").read_bytes()
+    assert take_in(zoe, book_file.of_bytes(exported), actor=ACTOR).change is None
     path.write_text("First Name,Last Name\nAnn,Lee,x\nEva,Berg\n")
     err = StringIO()
     call_command("import_chat", str(path), user="zoe", stdout=out, stderr=err)

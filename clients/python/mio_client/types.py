@@ -1096,6 +1096,10 @@ class UsersListQuery(TypedDict):
     q: NotRequired[str]
 
 
+class AddressBookRetrieveQuery(TypedDict):
+    format: NotRequired[Literal["vcard", "google-csv"]]
+
+
 class ChangedFactsListQuery(TypedDict):
     contact: NotRequired[str]
     limit: NotRequired[int]

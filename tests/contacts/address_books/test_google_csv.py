@@ -1,12 +1,16 @@
-"""CSV of Google Contacts, in the header of today and the older one."""
+"""CSV of Google Contacts, in the header of today and the older one, in and out."""
+
+import csv
+import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from accounts.reasons import Skipped
-from contacts.address_books import google_csv
-from contacts.address_books.entries import NotAnAddressBook, Related
-from imports.dumps import book_file
-from imports.types import NotReadable
+from contacts.address_books import book_formats, google_csv
+from contacts.address_books.entries import Entry, NotAnAddressBook, Related
+from understanding.names import name_key
 
 NOW = (
     "First Name,Middle Name,Last Name,Phonetic First Name,Nickname,File As,Organization Name,"
@@ -30,6 +34,10 @@ OLDER = (
     "Dr. Tom Becker,Tom,,Becker,Tommy,1990-04-17,male,Baker,,* myContacts,Home,tom@example.org,"
     "Mobile,+49 30 000,Acme; Sons,,friend,沈知夏\n"
 )
+
+
+def cells(text):
+    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_a_row_of_today_is_read_with_all_that_it_says():
@@ -69,8 +77,8 @@ def test_a_row_of_the_older_header_is_read():
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
 def test_the_encodings_of_spreadsheets_are_read(encoding):
-    dump = book_file.of_bytes((NOW + XIA).encode(encoding))
-    assert (dump.format, [one.name for one in dump.entries]) == ("google-csv", ["沈知夏"])
+    found, (xia,) = book_formats.read((NOW + XIA).encode(encoding))
+    assert (found, xia.name) == ("google-csv", "沈知夏")
 
 
 def test_what_a_spreadsheet_saves_with_tabs_is_read():
@@ -116,5 +124,38 @@ def test_a_row_with_a_company_alone_is_no_person():
 
 @pytest.mark.parametrize("raw", [b"", b"hello", b"\xff\xfe\x00", b"PK\x03\x04", b"[{}]"])
 def test_what_is_no_address_book_says_so(raw):
-    with pytest.raises(NotReadable, match="vCard file"):
-        book_file.of_bytes(raw)
+    with pytest.raises(NotAnAddressBook, match="vCard file"):
+        book_formats.read(raw)
+
+
+def test_no_cell_is_a_formula_and_numbers_stay_as_they_are():
+    attributes = {"phone": ("+86 139 0000 2222",), "birthday": ("08-03",), "company": ("@cmd",)}
+    entry = Entry(1, '=HYPERLINK("http://evil")', ("-2+3+cmd|' /C calc'!A0", "'=1"), attributes,
+                  notes=("+1 is a formula",))  # fmt: skip
+    (row,) = cells(google_csv.write([entry]))
+    assert row["First Name"].startswith("'=")
+    assert row["Nickname"].startswith("'-2")
+    assert (row["Organization Name"], row["Notes"]) == ("'@cmd", "'+1 is a formula")
+    assert (row["Phone 1 - Value"], row["Birthday"]) == ("+86 139 0000 2222", "--08-03")
+    assert google_csv.read(google_csv.write([entry]).encode()) == [entry]
+
+
+WORDS = st.text(st.sampled_from("ab Z,;'\\\n\"=+-@小红𠮷é👩‍👧#"), min_size=1, max_size=30)
+VALUES = WORDS.map(lambda text: " ".join(text.split())).filter(
+    lambda text: any(map(str.isalpha, text))
+)
+
+
+@given(
+    name=VALUES.map(lambda text: f"n{text}"),
+    aliases=st.lists(VALUES.map(lambda text: f"红{text}"), max_size=3),
+    values=st.lists(VALUES, max_size=3, unique=True),
+    note=WORDS.map(str.strip).filter(bool),
+)
+def test_what_is_written_is_read_back(name, aliases, values, note):
+    keys = {name_key(name)}
+    kept = [a for a in aliases if name_key(a) not in keys and not keys.add(name_key(a))]
+    held = {key: tuple(values) for key in ("company", "phone", "email", "interests", "job_title")}
+    entry = Entry(1, name, tuple(kept), held if values else {}, "朋友", "female",
+                  (Related(name, "friend"),), (note,), 2)  # fmt: skip
+    assert google_csv.read(google_csv.write([entry]).encode()) == [entry]

@@ -15,7 +15,6 @@ from contacts.address_books import vcard_reader as read
 from contacts.address_books.entries import MAX_BYTES, Entry, NotAnAddressBook, Related
 from contacts.address_books.vcard_writer import write
 from contacts.models import Contact, Relation, json_value
-from imports.api import entries_of
 from memories.models import Memory
 from tests.factories import make_app, make_contact, make_end_user
 from understanding.names import name_key
@@ -342,7 +341,8 @@ def test_cards_without_a_name_are_counted_and_left_out(file):
 
 
 @pytest.mark.django_db
-def test_an_export_imported_again_is_the_same_address_book(file):
+@pytest.mark.parametrize("version", ["3", "4"])
+def test_an_export_imported_again_is_the_same_address_book(file, tmp_path, version):
     first = make_end_user(app=make_app(name="default"), external_id="zoe", language="zh")
     run("import_chat", "--user", "zoe", file(BOOK), "--json")
     make_contact(
@@ -352,7 +352,8 @@ def test_an_export_imported_again_is_the_same_address_book(file):
     )  # fmt: skip
     make_contact(first, "王磊")
     store.create(first, "王磊", namesake=True)
-    out = file(write(entries_of(first)))
+    out = str(tmp_path / "out.vcf")
+    call_command("export_vcard", "--user", "zoe", out, "--version", version, stdout=StringIO())
     second = make_end_user(app=first.app, external_id="eve", language="zh")
     run("import_chat", "--user", "eve", out, "--json")
     # The people on a card stand in the order in which their relations were made.
@@ -371,8 +372,9 @@ VALUES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
     values=st.lists(VALUES, max_size=3, unique=True),
     note=WORDS.map(str.strip),
     kind=VALUES.filter(lambda text: not text.startswith("_")),
+    version=st.sampled_from([3, 4]),
 )
-def test_what_is_written_is_read_back(name, aliases, values, note, kind):
+def test_what_is_written_is_read_back(name, aliases, values, note, kind, version):
     keys = {name_key(name)}
     kept = [a for a in aliases if name_key(a) not in keys and not keys.add(name_key(a))]
     held = {key: tuple(values) for key in ("company", "phone", "email", "interests", "job_title")}
@@ -380,6 +382,6 @@ def test_what_is_written_is_read_back(name, aliases, values, note, kind):
         1, name, tuple(kept), held if values else {}, "朋友", "female",
         (Related(name, kind),), (note,) if note else (), 2,
     )  # fmt: skip
-    text = write([entry])
+    text = write([entry], version)
     assert read.read(text.encode()) == [entry]
     assert all(len(line.encode()) <= 75 for line in text.split("\r\n"))

@@ -1,0 +1,48 @@
+"""manage.py export_vcard --user U [FILE]"""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from accounts.management.command import MioCommand
+from contacts.address_books import book_formats
+from contacts.address_books.vcard_writer import write as write_vcard
+from imports import address_book
+
+
+class Command(MioCommand):
+    help = (
+        "Writes the contacts of an end user as an address book: vCard 3.0 or 4.0, or a CSV that "
+        "Google Contacts takes."
+    )
+    user_required = True
+
+    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
+        """``--version`` is that of the vCard here, not Django's."""
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", nargs="?", help="default: the standard output")
+        parser.add_argument("--version", dest="edition", type=int, choices=(3, 4), default=4)
+        parser.add_argument(
+            "--format", dest="form", choices=book_formats.FILES, default=book_formats.VCARD
+        )
+        super().add_arguments(parser)
+
+    def handle(
+        self, *, file: str | None, user: str, app: str, edition: int, form: str, json: bool,
+        **_options: Any,
+    ) -> None:  # fmt: skip
+        entries = address_book.entries_of(self.find_user(app, user))
+        vcard = form == book_formats.VCARD
+        text = write_vcard(entries, edition) if vcard else book_formats.write(entries, form)
+        if file is None:
+            self.stdout.write(text, ending="")
+            return
+        try:
+            Path(file).write_bytes(text.encode())
+        except OSError as error:
+            raise CommandError(f"{file} can't be written: {error.strerror}.") from error
+        self.report(json, file=file, contacts=len(entries))
