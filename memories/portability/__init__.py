@@ -6,7 +6,7 @@ and made anew. Ids are kept where they are free in the database that reads the d
 
 from memories.portability.document import NOT_CARRIED, SECTIONS, export_user
 from memories.portability.load import CannotImport, import_user
-from memories.portability.move_user import CannotMove, Moved, move
+from memories.portability.move_user import CannotMove, Moved, move, move_all
 
 __all__ = [
     "NOT_CARRIED",
@@ -17,4 +17,5 @@ __all__ = [
     "export_user",
     "import_user",
     "move",
+    "move_all",
 ]

@@ -7,7 +7,7 @@ so whatever dies at whatever moment, the same move can be made again.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from django.db.models import F
 
 from accounts import cells, placement, row_security, scope
 from accounts.models import Cell, Placement
-from memories.models import Batch, Consolidation
+from memories.models import Batch, Consolidation, Receipt
 
 USERS = "accounts_enduser"
 # Triggers write some, which the user had before they were moved.
@@ -26,6 +26,8 @@ DELIVERIES = "webhooks_delivery"
 TRIES = 5
 # Seconds that reads which began in the old cell have until the rest of the rows there is deleted.
 READS_END = 1.0
+# So many end users of a cell are moved before the rest of all of them is deleted.
+CHUNK = 100
 
 _COLUMNS = """
 SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0
@@ -71,8 +73,49 @@ def move(held: Placement, target: str) -> Moved:
     with _owned(held.cell, target):
         moved = _moved(held, target)
         time.sleep(READS_END)
-        _clear_rest(held.cell, held.user_pk)
+        _clear_rest(held.cell, [held.user_pk])
     return moved
+
+
+def move_all(
+    source: str, target: str, told: Callable[[Placement, Moved | CannotMove], object]
+) -> None:
+    """Moves all end users of a cell to another, one after the other, and tells of each what became of
+    them; who can't be moved now stays and is written to. Made again, it goes on where it was
+    broken off."""
+    with _owned(source):
+        for left in _left_behind(source):
+            _clear_rest(source, left)
+    last = 0
+    while rows := list(Placement.objects.filter(cell=source, pk__gt=last).order_by("pk")[:CHUNK]):
+        last = rows[-1].pk
+        placement.bring_copies(target)
+        for held in rows:
+            told(held, _moved_or_why_not(held, target))
+        time.sleep(READS_END)
+        with _owned(source):
+            _clear_rest(source, [held.user_pk for held in rows])
+    with _owned(source, target):
+        _bring_receipts(source, target)
+
+
+def _bring_receipts(source: str, target: str) -> None:
+    """Moves the receipts of end users who are erased, which are nobody's."""
+    left = Receipt.objects.using(source).filter(end_user=None)
+    while rows := list(left[:CHUNK]):
+        Receipt.objects.using(target).bulk_create(rows, ignore_conflicts=True)
+        left.filter(pk__in=[row.pk for row in rows]).delete()
+
+
+def _moved_or_why_not(held: Placement, target: str) -> Moved | CannotMove:
+    try:
+        _check_free(held, target)
+        with _owned(held.cell, target):
+            return _moved(held, target)
+    except CannotMove as error:
+        return error
+    except Error as error:  # of a session that was lost
+        return _failed(error)
 
 
 def _check_free(held: Placement, target: str) -> None:
@@ -136,16 +179,35 @@ def _moved(held: Placement, target: str) -> Moved:
                 raise CannotMove(f"{error} changed again and again while it was copied.") from error
         except Error as error:
             here.update(moving_to="")
-            raise CannotMove(f"{type(error.__cause__ or error).__name__}: run it again.") from error
+            raise _failed(error) from error
     return Moved(rows, time.monotonic() - began)
 
 
-def _clear_rest(cell: str, user_pk: int) -> None:
-    """Deletes what is left in a cell of a user who was moved from it, and is not on the way back."""
-    with django_transaction.atomic(cells.SHARED):
-        held = Placement.objects.select_for_update().filter(user_pk=user_pk).first()
-        if held is None or cell not in (held.cell, held.moving_to):
-            _clear(cell, user_pk)
+def _failed(error: Error) -> CannotMove:
+    return CannotMove(f"{type(error.__cause__ or error).__name__}: run it again.")
+
+
+def _left_behind(cell: str) -> Iterator[list[int]]:
+    """Those whose rows a move that was broken off has left in a cell, some at a time."""
+    last = 0
+    while True:
+        with connections[cell].cursor() as cursor:
+            cursor.execute(f"SELECT id FROM {USERS} WHERE id > %s ORDER BY id LIMIT 1000", [last])  # noqa: S608
+            here = [user_pk for (user_pk,) in cursor.fetchall()]
+        if not here:
+            return
+        last = here[-1]
+        elsewhere = Placement.objects.filter(user_pk__in=here).exclude(cell=cell)
+        yield list(elsewhere.values_list("user_pk", flat=True))
+
+
+def _clear_rest(cell: str, user_pks: Iterable[int]) -> None:
+    """Deletes what is left in a cell of those who were moved from it, and are not on the way back."""
+    for user_pk in user_pks:
+        with django_transaction.atomic(cells.SHARED):
+            held = Placement.objects.select_for_update().filter(user_pk=user_pk).first()
+            if held is None or cell not in (held.cell, held.moving_to):
+                _clear(cell, user_pk)
 
 
 def _copied(held: Placement, target: str) -> dict[str, int]:

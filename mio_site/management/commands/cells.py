@@ -1,5 +1,6 @@
-"""manage.py cells list | add, open, close NAME | move-user APP USER CELL | check"""
+"""manage.py cells list | add, open, close NAME | move NAME TO | move-user APP USER CELL | check"""
 
+import time
 from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
@@ -7,21 +8,24 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import Error, connections
-from django.db.models import Max
+from django.db import Error, OperationalError, connections
+from django.db.models import Max, Q
 
-from accounts import cells, placement
+from accounts import cells, citus, placement, row_security
 from accounts.management.command import MioCommand
 from accounts.management.schema import missing_migrations
-from accounts.models import App, Cell, EndUser
+from accounts.models import App, Cell, EndUser, Placement
 from memories import portability
 from mio_site import cell_check, cell_schema
+from webhooks.models import Delivery
 
 CHUNK = 1000
 
 _SIZE = """
-SELECT current_schema(), coalesce(sum(pg_total_relation_size(oid)), 0)::bigint
-FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+SELECT coalesce(sum(greatest(reltuples, 0)) FILTER (WHERE relkind = 'r'), 0)::bigint,
+    coalesce(sum(pg_total_relation_size(oid)) FILTER (WHERE relkind = 'r'), 0)::bigint,
+    current_schema()
+FROM pg_class WHERE relnamespace = current_schema()::regnamespace
 """
 
 
@@ -29,20 +33,23 @@ class Command(MioCommand):
     help = (
         "The cells: databases, or schemas of one, that hold the end users (docs/scaling.md). "
         "list: what each holds and whether it answers. add: makes a cell of MIO_CELLS ready and "
-        "opens it to new users; close and open: has it take none, or some again. move-user: moves an "
-        "end user; run it again where it was broken off. check: whether every user is in the one "
-        "cell that is said, with all that is theirs."
+        "opens it to new users; close and open: has it take none, or some again. move: closes a cell "
+        "and moves all end users to another one, or, with HOST:PORT, a cell of Citus to another "
+        "node. move-user: moves an end user. Run either again where it was broken off. "
+        "check: whether every user is in the one cell that is said, with all that is theirs."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         what = parser.add_subparsers(dest="what", required=True)
-        for name in ("list", "add", "close", "open", "move-user", "check"):
+        for name in ("list", "add", "close", "open", "move", "move-user", "check"):
             one = what.add_parser(name)
             if name == "move-user":
                 one.add_argument("of_app", metavar="app", help="the name of the app")
                 one.add_argument("of_user", metavar="user", help="the app's own id of the end user")
             if name not in ("list", "check"):
                 one.add_argument("cell", help="its name in MIO_CELLS")
+            if name == "move":
+                one.add_argument("to", help="another cell; or the node of Citus, as HOST:PORT")
             if name == "check":
                 one.add_argument(
                     "--fix", action="store_true", help="repair what follows from the rest"
@@ -110,6 +117,93 @@ class Command(MioCommand):
             )
         self.report(json, cell=cell, state="closed" if closed else "ready")
 
+    def _move(self, json: bool, *, cell: str, to: str, **_options: Any) -> None:
+        _check_answers(cell)
+        host, colon, port = to.rpartition(":")
+        if colon:
+            self._move_to_node(json, cell, host, port)
+        else:
+            self._move_to_cell(json, cell, to)
+
+    def _move_to_node(self, json: bool, cell: str, host: str, port: str) -> None:
+        own = connections[cell]
+        if not row_security.login_of(own).apart:
+            raise CommandError(
+                f"{cell} is not at Citus, and no other server moves a cell by itself. Move its end "
+                f"users to another cell (cells move {cell} CELL), or stop Mio, copy the database "
+                "with pg_dump and pg_restore, and say in MIO_CELLS where it is."
+            )
+        if not host or not port.isdecimal():
+            raise CommandError(f"{host}:{port} is no node: say HOST:PORT, as in pg_dist_node.")
+        began = time.monotonic()
+        try:
+            if (node := citus.node_of(own)) != f"{host}:{port}":
+                citus.move_cell(own, host, int(port))
+        except Error as error:
+            raise CommandError(f"{cell} is not moved, and stays at {node}. {error}") from error
+        self.report(json, cell=cell, node=f"{host}:{port}", seconds=_since(began))
+
+    def _move_to_cell(self, json: bool, cell: str, to: str) -> None:
+        if cell == to:
+            raise CommandError(f"The end users of {cell} are in {cell} already: name another cell.")
+        _check_answers(to)
+        if cell != cells.SHARED:
+            placement.close(cell)
+        elif placement.roomiest() == cell:
+            raise CommandError(
+                f"New users would go to {cell} meanwhile: no other cell is open and answers."
+            )
+        else:
+            self._place_those_of_before()
+        moved, refused, began = [], {}, time.monotonic()
+        with self.bar(Placement.objects.filter(cell=cell).count(), "user") as bar:
+
+            def told(placed: Placement, became: portability.Moved | portability.CannotMove) -> None:
+                bar.update()
+                if isinstance(became, portability.CannotMove):
+                    refused[placed.pk] = str(became)
+                else:
+                    moved.append(sum(became.rows.values()))
+
+            try:
+                portability.move_all(cell, to, told)
+            except Error as error:
+                what = type(error.__cause__ or error).__name__
+                raise CommandError(f"{cell} is moved in part. {what}: run it again.") from error
+        left = [
+            {
+                "app": placed.app.name,
+                "user": placed.external_id,
+                "why": refused.get(placed.pk, _why(placed)),
+            }
+            for placed in Placement.objects.filter(Q(cell=cell) | Q(moving_to=cell))
+            .select_related("app")
+            .order_by("pk")
+        ]
+        figures = {"users": len(moved), "rows": sum(moved), "seconds": _since(began)}
+        self.report(json, cell=cell, to=to, **figures, left=left if json else len(left))
+        for one in () if json else left:
+            self.stdout.write(f"{one['app']} {one['user']}: {one['why']}")
+        if left:
+            raise CommandError(f"{len(left)} end users are not moved: run it again.")
+        self._check_empty(cell)
+        if not json and cell != cells.SHARED:
+            self.stdout.write(
+                f"{cell} is empty and takes no new users. Take it out of MIO_CELLS and restart web "
+                "and workers; then nothing needs its database any more."
+            )
+
+    def _check_empty(self, cell: str) -> None:
+        """Raises CommandError for what no placement tells of."""
+        with cells.entered(cell):
+            if EndUser.objects.exists():
+                raise CommandError(f"{cell} has end users who are placed nowhere: see cells check.")
+            if waiting := Delivery.objects.filter(state=Delivery.State.PENDING).count():
+                raise CommandError(
+                    f"{waiting} events of webhooks are still to be sent from {cell}: "
+                    "leave it in MIO_CELLS until this says nothing more."
+                )
+
     def _move_user(
         self, json: bool, *, of_app: str, of_user: str, cell: str, **_options: Any
     ) -> None:
@@ -159,15 +253,48 @@ def _state_of(cell: str) -> dict[str, Any]:
     }
     if cells.is_away(cell):
         return {**shown, "state": "away"}
-    with cells.entered(cell):
-        with connections[cell].cursor() as cursor:
-            cursor.execute(_SIZE)
-            shown["schema"], shown["size"] = cursor.fetchone()
-        if row is None and cell != cells.SHARED:
-            return {**shown, "state": "not added"}
-        if missing_migrations(connections[cell]):
-            return {**shown, "state": "not migrated"}
-        shown["users"] = EndUser.objects.count()
+    try:
+        with cells.entered(cell):
+            shown |= _size(cell)
+            if row is None and cell != cells.SHARED:
+                return {**shown, "state": "not added"}
+            if missing_migrations(connections[cell]):
+                return {**shown, "state": "not migrated"}
+            shown["users"] = EndUser.objects.count()
+    except OperationalError:  # the node of a cell of Citus
+        return {**shown, "state": "away"}
     if cell == cells.SHARED:
         return {**shown, "state": "shared"}
     return {**shown, "state": "closed" if row is not None and row.closed else "ready"}
+
+
+def _size(cell: str) -> dict[str, Any]:
+    """The rows and bytes of a cell; at Citus its node, and no rows, which only that node can count."""
+    own = connections[cell]
+    with own.cursor() as cursor:
+        cursor.execute(_SIZE)
+        rows, size, schema = cursor.fetchone()
+    if row_security.login_of(own).apart and (node := citus.node_of(own)):
+        return {"schema": schema, "node": node, "size": citus.size_of(own)}
+    return {"schema": schema, "rows": rows, "size": size}
+
+
+def _why(placed: Placement) -> str:
+    """Why somebody is left whom nobody refused to move."""
+    return (
+        f"They are on the way to {placed.moving_to}."
+        if placed.moving_to
+        else "They came meanwhile."
+    )
+
+
+def _check_answers(cell: str) -> None:
+    """Raises CommandError unless it is a cell that was added, and answers."""
+    if cell not in cells.names() or not Cell.objects.filter(name=cell).exists():
+        raise CommandError(f"There is no cell {cell!r}: cells list shows those that were added.")
+    if cells.is_away(cell):
+        raise CommandError(f"The cell {cell} does not answer.")
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 3)

@@ -21,7 +21,7 @@ OUTSIDE = {
     "bench NAME": "files to measure with; tests/tools/bench",
     "bench corpus": "files in the repository, some minutes; tests/tools/bench",
     "cells add": "MIO_CELLS and a further database; tests/cells",
-    "cells close": "two cells; tests/cells",
+    "cells move": "two cells; tests/cells",
     "check_model": "a language model; tests/memories/management",
     "create_app my-chat": "it is how the installation here was begun",
     "dbshell": "psql on the PATH",
