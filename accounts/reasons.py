@@ -97,7 +97,7 @@ class CodedError(Exception):
 
 
 # Every statement passes through these.
-_SENDING = ("/accounts/scope.py", "/mio_site/postgres/base.py")
+_SENDING = ("/accounts/scope.py", "/accounts/tracing.py", "/mio_site/postgres/base.py")
 
 
 def fault(error: BaseException) -> Reason | str:

@@ -7,9 +7,11 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, TypeVar
 
 import httpx2
+from opentelemetry.trace import SpanKind
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive
 
+from accounts import tracing
 from accounts.encryption import Undecryptable, decrypt
 from accounts.errors import ApiError
 from gateway.models import Upstream
@@ -80,7 +82,9 @@ async def answer_of(
     """The upstream's answer, of which the head is there; closed at the end. Raises ApiError when
     there is none, and ClientGone."""
     try:
-        answer = await unless_gone(http.send(request, stream=True), receive)
+        with tracing.span("upstream", kind=SpanKind.CLIENT) as span:
+            answer = await unless_gone(http.send(request, stream=True), receive)
+            span.set_attribute("http.response.status_code", answer.status_code)
     except httpx2.TransportError as error:
         raise unreached(error) from error
     try:

@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TypeVar
 
 from django.db import IntegrityError
+from opentelemetry.trace import Span
 
+from accounts import tracing
 from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import stored
@@ -34,12 +36,21 @@ def ask(
     """The value of the reply without secrets, after the call is written down, and how many new
     ``messages`` it read. Re-raises ProviderError."""
     try:
-        reply = call()
+        with traced(provider, purpose) as span:
+            reply = call()
+            span.set_attribute("gen_ai.usage.input_tokens", reply.usage.tokens_in)
+            span.set_attribute("gen_ai.usage.output_tokens", reply.usage.tokens_out)
     except ProviderError as error:
         write_failure(end_user, provider, purpose, error)
         raise
     write(end_user, provider, purpose, reply.usage, messages=messages)
     return cleared(reply.value)
+
+
+def traced(asked: Asked, purpose: str) -> AbstractContextManager[Span]:
+    """The span of a call of a model."""
+    named = {"gen_ai.provider.name": asked.name, "gen_ai.request.model": asked.model}
+    return tracing.span(f"{purpose} {asked.model}", {**named, "mio.purpose": purpose})
 
 
 def embed(end_user: EndUser, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
@@ -49,7 +60,8 @@ def embed(end_user: EndUser, embedder: Embedder, texts: Sequence[str]) -> list[l
         return []
     started = time.perf_counter()
     try:
-        vectors = embedder.embed_passages(texts)
+        with traced(embedder, "embed"):
+            vectors = embedder.embed_passages(texts)
     except ProviderError as error:
         write_failure(end_user, embedder, "embed", error)
         raise

@@ -25,5 +25,12 @@ served: Any = django_application
 for gate in reversed(settings.ASGI_GATES):
     served = import_string(gate)(served)
 
+if settings.MIO_TRACING:
+    # Loaded by who sends traces alone.
+    from mio_site import telemetry
+
+    telemetry.start_web()
+    served = telemetry.Requests(served)
+
 # Whom nobody trusts can't choose the address that his wrong passwords are counted for.
 application = ProxyHeadersMiddleware(served, settings.MIO_TRUSTED_PROXIES)

@@ -3,6 +3,8 @@
 import logging
 import re
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -10,7 +12,7 @@ from typing import Any
 _CHOSEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEADER = b"x-request-id"
 
-_current: ContextVar[str] = ContextVar("request_id", default="-")
+_current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def gate(application: Any) -> Any:
@@ -32,17 +34,29 @@ def gate(application: Any) -> Any:
             is_head = message["type"] == "http.response.start"
             await send(marked(message) if is_head else message)
 
-        token = _current.set(given)
-        try:
+        with continued(given):
             await application(marked(scope), receive, sending)
-        finally:
-            _current.reset(token)
 
     return with_id
 
 
+def current() -> str:
+    """The id of the current request; "" outside of any."""
+    return _current.get()
+
+
+@contextmanager
+def continued(chosen: str) -> Iterator[None]:
+    """Sets the current request id for the block."""
+    token = _current.set(chosen)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 class RequestId(logging.Filter):
-    """Notes the request during which a line was logged; "-" outside of any."""
+    """Notes the request during which a line was logged; "" outside of any."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = _current.get()

@@ -33,6 +33,9 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # Addresses and networks of the proxies whose X-Forwarded-For and -Proto are believed.
 MIO_TRUSTED_PROXIES = env.list("MIO_TRUSTED_PROXIES", default=[])
 
+# Where traces are sent to (OpenTelemetry, OTLP over HTTP); nowhere unless it is set.
+MIO_TRACING = bool(env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default=""))
+
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -49,7 +52,7 @@ INSTALLED_APPS = [
     "corsheaders",
     "csp",
     "pgtrigger",
-    "mio_site",
+    "mio_site.apps.MioSiteConfig",
     "django_q",  # below mio_site, whose qcluster stands in for its own
     "accounts",
     "contacts",
@@ -64,6 +67,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -80,6 +84,7 @@ MIDDLEWARE = [
 
 # Of the API and the probes, which mio_site.api_gate answers: functions and classes that are no coroutines.
 API_MIDDLEWARE = [
+    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -329,20 +334,23 @@ MIO_UNDO_HOOKS = {
 }
 
 # Logs carry ids, never chat text
+MIO_LOG_FORMAT = env.str("MIO_LOG_FORMAT", default="text")
+if MIO_LOG_FORMAT not in ("text", "json"):
+    raise ImproperlyConfigured(f"MIO_LOG_FORMAT is {MIO_LOG_FORMAT!r}; use text or json.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}
-    },
+    "formatters": {"text": {"()": "mio_site.logs.Line"}, "json": {"()": "mio_site.logs.Json"}},
     "filters": {
+        "collector_away": {"()": "mio_site.logs.CollectorAway"},
         "request_id": {"()": "mio_site.request_id.RequestId"},
+        "trace_id": {"()": "accounts.tracing.TraceId"},
     },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": "line",
-            "filters": ["request_id"],
+            "formatter": MIO_LOG_FORMAT,
+            "filters": ["collector_away", "request_id", "trace_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from accounts import tracing
 from accounts.cells import connection
 
 # Whether this process has loaded what contexts read; before that no deadline holds.
@@ -37,7 +38,7 @@ class Clock:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         before, started = self.statements, time.perf_counter()
-        with connection.execute_wrapper(self._counted):
+        with tracing.span(f"context {name}"), connection.execute_wrapper(self._counted):
             yield
         self.steps.append(Step(name, since(started), self.statements - before))
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache, partial
 
+from accounts import tracing
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
 from memories.search.query import parts
@@ -85,7 +86,9 @@ def _shared(_process: int) -> ThreadPoolExecutor:
 
 
 def _vectors(embedder: Embedder, whose: int, texts: Sequence[str]) -> list[Sequence[float]]:
-    return [_vector(embedder, whose, text) for text in texts]
+    named = {"gen_ai.provider.name": embedder.name, "gen_ai.request.model": embedder.model}
+    with tracing.span(f"embed {embedder.model}", named):
+        return [_vector(embedder, whose, text) for text in texts]
 
 
 @lru_cache(maxsize=REMEMBERED)

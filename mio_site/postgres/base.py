@@ -6,11 +6,13 @@ import re
 from functools import cached_property
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, OperationalError, utils
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.backends.postgresql import base, operations, schema
 from psycopg.errors import InternalError_
 
+from accounts import tracing
 from accounts.row_security import login_of
 from accounts.scope import SETTINGS, guard
 
@@ -88,6 +90,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if settings.MIO_TRACING:
+            self.execute_wrappers.append(tracing.statement)
         self.execute_wrappers.append(guard)
 
     @cached_property

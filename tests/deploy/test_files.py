@@ -16,8 +16,11 @@ from django.core.management import get_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = ROOT / "deploy" / "compose.yml"
-# Read by the programs that run Mio, not by its settings.
-PROGRAMS = {"WEB_CONCURRENCY", "OMP_NUM_THREADS", "PORT"}
+# Read by the programs that run Mio and the SDK of traces, not by its settings.
+PROGRAMS = {
+    "WEB_CONCURRENCY", "OMP_NUM_THREADS", "PORT", "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_RESOURCE_ATTRIBUTES", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG",
+}  # fmt: skip
 
 
 def settings_that_are_read() -> set[str]:

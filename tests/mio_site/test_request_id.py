@@ -1,4 +1,4 @@
-"""Lines of the log, and the requests they belong to."""
+"""The id of each request, in its answer and in the log."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ def test_a_request_keeps_the_id_that_a_proxy_gave_it_and_its_log_has_it() -> Non
     assert asked("a-1") == ("a-1", "a-1")
     outside = logging.LogRecord("mio", logging.INFO, "", 1, "", (), None)
     RequestId().filter(outside)
-    assert outside.__dict__["request_id"] == "-"
+    assert outside.__dict__["request_id"] == ""
 
 
 @pytest.mark.parametrize("chosen", ["", "x" * 65, "a b", "小红"])

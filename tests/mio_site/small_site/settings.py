@@ -14,6 +14,7 @@ LOGGING = {
     "root": {"handlers": ["console"]},
     "loggers": {"django": {"handlers": []}},
 }
+MIO_TRACING = False
 MIO_CELLS: list[str] = []
 MIO_TRUSTED_PROXIES: list[str] = []
 ASGI_GATES: list[str] = []

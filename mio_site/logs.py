@@ -1,0 +1,57 @@
+"""Formats of the log, as text or JSON, and a filter for a collector that is unavailable."""
+
+import json
+import logging
+import time
+from datetime import UTC, datetime
+
+WARN_EVERY = 30.0  # seconds
+
+
+class CollectorAway(logging.Filter):
+    """Passes one line in WARN_EVERY seconds about a collector that accepts no traces."""
+
+    quiet_until = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not record.name.startswith("opentelemetry."):
+            return True
+        now = time.monotonic()
+        if now < self.quiet_until:
+            return False
+        self.quiet_until = now + WARN_EVERY
+        record.msg, record.args = "Traces could not be sent: %s", (record.getMessage(),)
+        record.exc_info = record.exc_text = None
+        return True
+
+
+class Line(logging.Formatter):
+    """A line of text, with the ids of the request and the trace at its end if there are any."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 the library's name
+        ids = {"request": "request_id", "trace": "trace_id"}
+        told = [f"{word} {one}" for word, name in ids.items() if (one := getattr(record, name, ""))]
+        return super().formatMessage(record) + (f" ({', '.join(told)})" if told else "")
+
+
+class Json(logging.Formatter):
+    """A line of JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``process``, and, if present,
+    ``request_id``, ``trace_id`` and ``error``, a traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": record.process,
+            "request_id": getattr(record, "request_id", ""),
+            "trace_id": getattr(record, "trace_id", ""),
+            "error": self.formatException(record.exc_info) if record.exc_info else "",
+        }
+        return json.dumps(
+            {name: value for name, value in line.items() if value}, ensure_ascii=False
+        )

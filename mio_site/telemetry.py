@@ -1,0 +1,170 @@
+"""OpenTelemetry by setting: requests and queued tasks as traces, sent to OTEL_EXPORTER_OTLP_ENDPOINT.
+
+The SDK reads all else from its own variables of the environment. Spans wait in a bounded queue that a
+thread empties, so that a collector that is slow or away costs spans and nothing else.
+"""
+
+import atexit
+import os
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import ExitStack
+from multiprocessing import util
+from threading import Event, Thread
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django_q.signals import post_execute_in_worker, post_spawn, pre_enqueue, pre_execute
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import SpanKind
+
+from accounts import tracing
+from mio_site import request_id
+
+# With several cells a task is called through it.
+IN_CELL = "accounts.fair_queue.run_in_cell"
+LAST_SECONDS = 2.0  # for what waits to be sent when a process ends
+# Asked every few seconds by machines.
+_QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+# What is not answered by a view of Django.
+_GATES = ("/v1/chat/completions", "/v1/models", "/mcp", "/static")
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def start(process: str) -> Callable[[], None]:
+    """Has this process, a ``web`` or a ``worker``, record and send its spans. Returns what sends
+    those that wait when it ends, and takes LAST_SECONDS at most."""
+    named = Resource.create(
+        {
+            "service.name": "mio",
+            "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
+            "mio.process": process,
+        }
+    )
+    # What the operator says of this service stands above what we say.
+    provider = TracerProvider(
+        resource=named.merge(OTELResourceDetector().detect()), shutdown_on_exit=False
+    )
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    tracing.use(provider.get_tracer("mio"))
+    ending = Event()
+
+    def shut_down() -> None:
+        ending.wait()
+        provider.shutdown()
+
+    # Started now: a process that ends may start no thread.
+    last = Thread(target=shut_down, name="telemetry-end", daemon=True)
+    last.start()
+
+    def end() -> None:
+        ending.set()
+        last.join(LAST_SECONDS)
+
+    return end
+
+
+def start_web() -> None:
+    """Has a web process record and send its spans."""
+    atexit.register(start("web"))
+
+
+def follow_queue() -> None:
+    """Has tasks carry the trace that queued them, and the processes of workers record them."""
+    post_spawn.connect(_spawned, dispatch_uid="telemetry")
+    pre_enqueue.connect(_enqueued, dispatch_uid="telemetry")
+    pre_execute.connect(_began, dispatch_uid="telemetry")
+    post_execute_in_worker.connect(_ended, dispatch_uid="telemetry")
+
+
+class Requests:
+    """An ASGI application around all others: a span for each request but those of probes."""
+
+    def __init__(self, rest: App) -> None:
+        self._rest = rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] != "http" or path in _QUIET:
+            await self._rest(scope, receive, send)
+            return
+        method = scope["method"] if scope["method"] in _METHODS else "_OTHER"
+        route = next((at for at in _GATES if path == at or path.startswith(f"{at}/")), "")
+        headers = {
+            name.decode("latin-1"): text.decode("latin-1") for name, text in scope["headers"]
+        }
+        with tracing.span(
+            f"{method} {route}".strip(),
+            {"http.request.method": method, **({"http.route": route} if route else {})},
+            kind=SpanKind.SERVER,
+            context=tracing.told_by(headers),
+        ) as span:
+
+            async def sending(message: MutableMapping[str, Any]) -> None:
+                if message["type"] == "http.response.start":
+                    span.set_attribute("http.response.status_code", message["status"])
+                    if message["status"] >= 500:
+                        tracing.failed(span, str(message["status"]))
+                await send(message)
+
+            await self._rest(scope, receive, sending)
+
+
+def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Names the span of a request after its route, never after its path, and notes its id."""
+
+    def with_route(request: HttpRequest) -> HttpResponse:
+        span = tracing.current()
+        span.set_attribute("mio.request_id", request_id.current())
+        response = get_response(request)
+        if request.resolver_match is not None:
+            route = f"/{request.resolver_match.route}"
+            span.update_name(f"{request.method} {route}")
+            span.set_attribute("http.route", route)
+        return response
+
+    return with_route
+
+
+# A worker does one task at a time.
+_task = ExitStack()
+
+
+def _spawned(**_kwargs: Any) -> None:
+    # A process of multiprocessing ends without atexit.
+    util.Finalize(None, start("worker"), exitpriority=1)
+
+
+def _enqueued(task: dict[str, Any], **_kwargs: Any) -> None:
+    if trace := tracing.carried():
+        task["trace"] = {**trace, "request_id": request_id.current()}
+
+
+def _began(task: dict[str, Any], **_kwargs: Any) -> None:
+    trace = task.get("trace", {})
+    asked_by = trace.get("request_id", "")
+    function = task["args"][3] if task["func"] == IN_CELL else task["func"]
+    name = str(function).rpartition(".")[2]
+    attributes = {"messaging.system": "django_q", "messaging.message.id": task["id"]}
+    if asked_by:
+        attributes["mio.request_id"] = asked_by
+    _task.enter_context(request_id.continued(asked_by))
+    _task.enter_context(
+        tracing.span(
+            f"task {name}", attributes, kind=SpanKind.CONSUMER, context=tracing.told_by(trace)
+        )
+    )
+
+
+def _ended(task: dict[str, Any], **_kwargs: Any) -> None:
+    if task.get("success") is False:
+        tracing.failed(tracing.current(), "failed")
+    _task.close()
