@@ -20,13 +20,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts import placement, time_zones
-from accounts.authentication import ApiKeyAuthentication
+from accounts.authentication import ApiKeyAuthentication, KeyLimit, Quota
 from accounts.cells import Moving, releasing
 from accounts.errors import ApiError, unknown
 from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
 from accounts.paging import PageQuery, page, page_of
-from accounts.rate_limit import KeyLimit, Quota
 from accounts.scope import app_scope, undeclared, user_scope
 
 MAX_EXTERNAL_ID = 200

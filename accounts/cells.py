@@ -1,10 +1,8 @@
 """The database that the work of now is in: the one door to connections and transactions.
 
-A cell is a connection to a database (or to a schema of one) that holds the whole of Mio for some of
-the end users. There is one, ``default``, unless ``MIO_CELLS`` names more. Then ``default`` is what all
-share: apps, keys, operators, the queue, and which end user is in which cell; what belongs to end
-users is read and written where the work is. Nothing else asks Django for a connection or a
-transaction, which would be those of ``default`` wherever the work is; ruff sees to it (TID251).
+A cell is a connection to a database, or a schema of one, with all tables of Mio for some of the end users.
+Where ``MIO_CELLS`` names several, ``default`` holds what all share: apps, keys, operators, the queue
+and placements. Nothing else asks Django for connections or transactions; ruff sees to it (TID251).
 """
 
 import logging

@@ -37,15 +37,11 @@ def decrypt(encrypted: str) -> str:
 
 
 def renewed(encrypted: str) -> str:
-    """The same secret under SECRET_KEY; the very text where that encrypted it already.
-
-    Raises Undecryptable.
-    """
+    """The same secret under SECRET_KEY. Raises Undecryptable."""
     try:
-        _keys_in_order()[0].decrypt(encrypted.encode())
-    except InvalidToken:
-        return encrypt(decrypt(encrypted))
-    return encrypted
+        return _keys().rotate(encrypted).decode()
+    except InvalidToken as error:
+        raise Undecryptable("Encrypted under another SECRET_KEY.") from error
 
 
 def columns() -> Iterator[tuple[type[Model], str]]:
@@ -58,11 +54,8 @@ def columns() -> Iterator[tuple[type[Model], str]]:
 def _keys() -> MultiFernet:
     """The first encrypts, all decrypt. Derived for this use alone, so that nothing else that
     SECRET_KEY signs can stand for a key."""
-    return MultiFernet(_keys_in_order())
-
-
-def _keys_in_order() -> list[Fernet]:
-    return [Fernet(_derived(key)) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+    names = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return MultiFernet([Fernet(_derived(name)) for name in names])
 
 
 def _derived(secret_key: str) -> bytes:

@@ -10,8 +10,6 @@ from datetime import timedelta
 from functools import partial
 from time import sleep
 
-from django.conf import settings
-from django.core.signing import BadSignature, TimestampSigner
 from django.db import InterfaceError, OperationalError, connections
 from django.db.models import Count, QuerySet
 from django.utils import timezone
@@ -99,19 +97,7 @@ class FairQueue(ORM):
             return []
         pk, payload, lock = row
         is_claimed = rows.filter(pk=pk, lock=lock).update(lock=self.timeout(None))
-        return [(pk, _signed_today(payload))] if is_claimed else []
-
-
-def _signed_today(payload: str) -> str:
-    """A task that was queued under a key of SECRET_KEY_FALLBACKS, as the queue takes it: it knows
-    SECRET_KEY alone, and would drop the task. One that nobody signed stays as it is."""
-    if not settings.SECRET_KEY_FALLBACKS:
-        return payload
-    signer = TimestampSigner(salt=Conf.PREFIX)
-    try:
-        return signer.sign(signer.unsign(payload))
-    except BadSignature:
-        return payload
+        return [(pk, payload)] if is_claimed else []
 
 
 def _queue(end_user_id: int | None, delay: timedelta = timedelta()) -> FairQueue:

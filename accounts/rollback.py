@@ -10,8 +10,7 @@ A change that was made later, and is not undone, *touched the same rows* when
 
 What touched the same rows as a later change is later as well (the transitive closure). Changes
 that are neither touch disjoint rows, so that it makes no difference which is undone first; and
-once all later ones are undone, only machines, which record no change for what they learn, can
-have written to the rows. ``Tracked`` says what of that stays.
+once all later ones are undone, only machines can have written to the rows (see ``Tracked``).
 """
 
 import json

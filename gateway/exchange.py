@@ -21,11 +21,10 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Send
 
-from accounts.bearer import bearer, key_of
+from accounts.authentication import Quota, bearer, key_of
 from accounts.cells import releasing
 from accounts.errors import ApiError
 from accounts.models import ApiKey
-from accounts.rate_limit import Quota
 from gateway import bodies, chat_forms, injection, relay
 from gateway.background_prompts import is_background
 from gateway.chains import Chat

@@ -20,7 +20,7 @@ from contacts.address_books.entry_matching import Matched, UnknownChoice
 from imports import address_book, people_intake
 from imports.dumps import book_file
 from imports.models import Import
-from imports.people_plan import Plan, plan
+from imports.people_intake import Plan, plan
 from imports.types import Dump, NotReadable
 
 EXAMPLES = {

@@ -11,7 +11,6 @@ from datetime import datetime
 from itertools import islice
 from uuid import UUID
 
-from django.db.models import Q
 from django.utils import timezone
 
 from accounts.cells import atomic
@@ -164,10 +163,6 @@ def fail(import_: Import, error: NotReadable) -> None:
     )
 
 
-def messages_of(import_: Import) -> Q:
-    return Q(metadata__contains={"import": str(import_.pk)})
-
-
 @atomic()
 def take_back(change: Change) -> None:
     """Undoes an import beyond its contacts: deletes the messages, the memories that rest on them alone,
@@ -176,7 +171,7 @@ def take_back(change: Change) -> None:
     if import_ is None:
         return
     end_user = import_.end_user
-    rows = Message.objects.of(end_user).filter(messages_of(import_))
+    rows = Message.objects.of(end_user).filter(metadata__contains={"import": str(import_.pk)})
     ids = list(rows.values_list("pk", flat=True))
     resting = Memory.objects.of(end_user).filter(source_message_ids__overlap=ids)
     alone = list(

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
+from typing import Any
 
 from accounts.reasons import Reason, Skipped
-from imports.formats import Format, recognised, whatsapp
+from imports.dumps import recognised
+from imports.formats import whatsapp
 from imports.source import Source, parts
-from imports.types import NO_OPTIONS, NotReadable, Options, Turn
+from imports.types import NotReadable, Turn
 from understanding.names import name_key
 from understanding.text import encodable, estimate_tokens
 
@@ -113,15 +115,15 @@ class Overview:
 
 
 def turns(
-    path: Path, zone: tzinfo, options: Options = NO_OPTIONS, name: str = ""
+    path: Path, zone: tzinfo, day_first: bool | None = None, name: str = ""
 ) -> Iterator[Turn]:
     """All turns of a file as they are stored: cleaned, with times in ``zone`` where the file has
     none; undated ones follow the one before. Raises NotReadable."""
-    form, sources = recognised(parts(path, options, name))
+    form, sources = recognised(parts(path, day_first, name))
     yield from _turns(form, sources, zone)
 
 
-def _turns(form: Format, sources: Iterable[Source], zone: tzinfo) -> Iterator[Turn]:
+def _turns(form: Any, sources: Iterable[Source], zone: tzinfo) -> Iterator[Turn]:
     now = datetime.now(UTC)
     for source in sources:
         before: dict[str, datetime] = {}
@@ -145,20 +147,20 @@ def _line(text: str) -> str:
 def look(
     path: Path,
     zone: tzinfo,
-    options: Options = NO_OPTIONS,
+    day_first: bool | None = None,
     names: Iterable[str] = (),
     name: str = "",
 ) -> Overview:
     """Reads a file to its end. ``names`` are the user's own, as far as they are known. Raises
     NotReadable, also where nobody wrote anything in it."""
-    form, sources = recognised(parts(path, options, name))
+    form, sources = recognised(parts(path, day_first, name))
     overview = Overview(form.NAME)
     for turn in _turns(form, sources, zone):
         _count(overview, turn)
     overview.skipped = sources[0].skipped
     if not overview.messages:
         raise NotReadable("chat_empty")
-    if form.NAME == whatsapp.NAME and options.day_first is None:
+    if form.NAME == whatsapp.NAME and day_first is None:
         orders = [whatsapp.day_order(source) for source in sources]
         overview.day_first = next((one.day_first for one in orders if one.in_doubt), None)
     overview.guess = _guess(overview, [source.name for source in sources], names)

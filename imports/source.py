@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 from accounts.reasons import Skipped
-from imports.types import NO_OPTIONS, NotReadable, Options
+from imports.types import NotReadable
 
 # The largest exports that people have reported are of 1 GB.
 MAX_BYTES = 4_000_000_000
@@ -34,13 +34,13 @@ _NO_PATH = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One stream of text: a file, or a member of an archive; ``name`` without its folders. Whoever
-    reads it notes in ``skipped`` what can't be read."""
+    """One stream of text: a file, or a member of an archive; ``name`` without its folders. ``day_first``:
+    somebody said whether its dates are D/M/Y. Whoever reads it notes in ``skipped`` what can't be read."""
 
     path: Path
     name: str
     member: str = ""
-    options: Options = NO_OPTIONS
+    day_first: bool | None = None
     skipped: Skipped = field(default_factory=Skipped, compare=False)
 
     @contextmanager
@@ -91,13 +91,13 @@ class _Limited(io.RawIOBase):
         return len(data)
 
 
-def parts(path: Path, options: Options = NO_OPTIONS, name: str = "") -> list[Source]:
+def parts(path: Path, day_first: bool | None = None, name: str = "") -> list[Source]:
     """The texts of a file in order of their names. Raises NotReadable."""
     name = name or path.name
     try:
         packed = zipfile.is_zipfile(path)
         if not packed:
-            return [Source(path, name, options=options)]
+            return [Source(path, name, day_first=day_first)]
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
     except OSError as error:
@@ -116,7 +116,7 @@ def parts(path: Path, options: Options = NO_OPTIONS, name: str = "") -> list[Sou
             raise NotReadable("chat_packed", name=name)
         if info.file_size > MAX_RATIO * max(info.compress_size, 1) + 1_000_000:
             raise NotReadable("chat_bomb", name=name)
-        sources.append(Source(path, Path(info.filename).name, info.filename, options, skipped))
+        sources.append(Source(path, Path(info.filename).name, info.filename, day_first, skipped))
     return sorted(sources, key=lambda one: one.member)
 
 

@@ -48,17 +48,6 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What a file does not say and a person does. ``day_first``: whether its dates are D/M/Y;
-    None: by the evidence of the whole file."""
-
-    day_first: bool | None = None
-
-
-NO_OPTIONS = Options()
-
-
-@dataclass(frozen=True, slots=True)
 class Statement:
     """A memory that a file holds. ``of`` are the numbers of the entries that it is about, and
     ``of_user`` says whether it is about the user; ``ident`` tells it from others of its program."""

@@ -2,6 +2,7 @@
 was found in it, since both hold names and words."""
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
@@ -13,16 +14,19 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
+from accounts.fair_queue import put
 from accounts.models import EndUser
 from accounts.reasons import Skipped, stored
+from accounts.scope import all_users
 from contacts.address_books.entry_matching import Known, Matched, UnknownChoice
 from imports import dumps, intake, overview, people_intake
 from imports.models import Import
-from imports.people_plan import Plan, plan
-from imports.types import DayOrderUnknown, Dump, NotReadable, Options
+from imports.types import DayOrderUnknown, Dump, NotReadable
 from memories.pipeline import buffer
 from understanding.text import estimate_tokens
 
+# Seconds after which an import leaves the worker to others for a while.
+TURN = 300.0
 # How long a file waits for an answer.
 KEPT = timedelta(days=1)
 SHOWN = 100  # writers
@@ -35,13 +39,10 @@ WAITING = (Import.State.UPLOADED, Import.State.READY, Import.State.RUNNING)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a page shows of a file: ``speakers`` the most talkative first, each with key, name,
-    messages; ``guess`` is a key, ``why`` and ``error`` are stored reasons. ``me`` is the answer, the
-    key of the user, which ``actor`` gave. Of people and memories ``owners`` are those who may be
-    the user (``may_be_none``: or none of them) until it is ``answered``; then ``counts`` and
-    ``entries`` say what would become of them, and ``choices`` what was chosen, by number. ``left_out``
-    messages are of those who become nobody, by the guess who is the user. Of what can't be read
-    ``unreadable`` is the count, ``skipped`` the first reasons, stored."""
+    """What a page shows of a file. ``guess``, ``me`` and ``choices`` are keys, by the speaker or the number of
+    an entry; ``why``, ``error`` and ``skipped`` stored reasons. Of people and memories ``owners`` are
+    who may be the user until it is ``answered``; then ``counts`` and ``entries`` say what would become
+    of them."""
 
     name: str
     format: str = ""
@@ -102,8 +103,22 @@ def found_in(import_: Import) -> Found | None:
     return Found(**json.loads(text))
 
 
-def look(import_: Import) -> None:
-    """Reads a file to its end, and notes what is in it or why it can't be taken in."""
+def enqueue(task: str, import_: Import) -> None:
+    """Queues ``look`` or ``take_in``, in the turn of the import's end user."""
+    put(f"imports.uploads.{task}", str(import_.pk), end_user_id=import_.end_user_id)
+
+
+def _of(import_id: str, state: str) -> Import | None:
+    rows = Import.objects.select_related("end_user__app")
+    return rows.filter(pk=import_id, state=state).first()
+
+
+@all_users()
+def look(import_id: str) -> None:
+    """A task: reads an uploaded file to its end, and notes what is in it or why it can't be taken
+    in. May run twice."""
+    if (import_ := _of(import_id, Import.State.UPLOADED)) is None:
+        return
     before = found_in(import_) or Found("")
     path, zone = path_of(import_), zone_of(import_)
     try:
@@ -111,8 +126,8 @@ def look(import_: Import) -> None:
         if dump is not None:
             _note(import_, _of_people(import_, dump, before), len(dump.entries))
             return
-        options = Options(import_.day_first)
-        chat = overview.look(path, zone, options, import_.end_user.names, before.name)
+        names = import_.end_user.names
+        chat = overview.look(path, zone, import_.day_first, names, before.name)
     except NotReadable as error:
         asks = isinstance(error, DayOrderUnknown)
         _write(import_, Found(before.name, error=stored(error.reason), asks_day_order=asks))
@@ -175,7 +190,7 @@ def _of_people(import_: Import, dump: Dump, before: Found) -> Found:
     )
     if dump.owners and not before.answered:
         return found
-    planned = plan(import_.end_user, dump)
+    planned = people_intake.plan(import_.end_user, dump)
     matched = sorted(planned.matched, key=lambda one: _ORDER.index(one.outcome))
     return replace(
         found,
@@ -195,7 +210,7 @@ def _skipped(skipped: Skipped) -> dict[str, Any]:
     }
 
 
-def _tokens(planned: Plan) -> int:
+def _tokens(planned: people_intake.Plan) -> int:
     """About how many tokens a model reads to find the facts of the new memories."""
     texts = sum(estimate_tokens(one.content) for one in planned.memories)
     return texts + overview.PROMPT_TOKENS * len(planned.memories)
@@ -256,31 +271,32 @@ def answer(import_: Import, me: str, actor: str, choices: Mapping[str, str] | No
     return True
 
 
-def take_in(import_: Import, until: float) -> bool:
-    """Takes a file in as far as the time reaches; True when it is all there, or can't be. Then the
-    file goes."""
-    path, zone, options = path_of(import_), zone_of(import_), Options(import_.day_first)
-    found = found_in(import_) or Found("")
+@all_users()
+def take_in(import_id: str) -> None:
+    """A task: takes a file in, in as many turns as it needs; then the file goes. May run twice."""
+    if (import_ := _of(import_id, Import.State.RUNNING)) is None:
+        return
+    until = time.monotonic() + TURN
+    path, found = path_of(import_), found_in(import_) or Found("")
     try:
         dump = dumps.read(path, found.me if found.answered else None, found.name)
         if dump is not None:
             _take_in_people(import_, dump, found)
-        elif not _take_in_chat(import_, found, path, zone, options, until):
-            return False
+        elif not _take_in_chat(import_, found, path, until):
+            enqueue("take_in", import_)
+            return
     except NotReadable as error:
         intake.fail(import_, error)
     drop(import_)
-    return True
 
 
-def _take_in_chat(
-    import_: Import, found: Found, path: Path, zone: Any, options: Options, until: float
-) -> bool:
+def _take_in_chat(import_: Import, found: Found, path: Path, until: float) -> bool:
     """Whether all messages were stored before the time was over. Raises NotReadable."""
-    choice = intake.choose(overview.look(path, zone, options, (), found.name), found.me)
+    zone, day_first = zone_of(import_), import_.day_first
+    choice = intake.choose(overview.look(path, zone, day_first, (), found.name), found.me)
     if import_.change is None:
         intake.begin(import_, choice, found.actor)
-    turns = overview.turns(path, zone, options, found.name)
+    turns = overview.turns(path, zone, day_first, found.name)
     return intake.load(import_, turns, choice, until=until)
 
 

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from accounts.api import check_external_id
-from accounts.bearer import bearer, key_of
+from accounts.authentication import bearer, key_of
 from accounts.cells import releasing
 from accounts.errors import ApiError, envelope
 from mcp_server.knowledge import caller, server

@@ -1,47 +1,15 @@
-"""Formats of the log, as text or JSON, and filters for repeated errors."""
+"""Formats of the log, as text or JSON, and a filter for a collector that is unavailable."""
 
 import json
 import logging
-import re
 import time
 from datetime import UTC, datetime
 
 WARN_EVERY = 30.0  # seconds
-# What psycopg and Django say of a connection that is lost or can't be had. The queue logs the
-# tracebacks of its tasks as text.
-_LOST = re.compile(
-    r"OperationalError: (?:connection |consuming input failed|sending query|the connection is |"
-    r"server closed|terminating|couldn't get a connection)|InterfaceError: (?:the )?connection"
-)
-_FIRST_WORDS = re.compile(r"Error: (.*)")
-
-
-class DatabaseAway(logging.Filter):
-    """Lets one line through instead of all the tracebacks of a process that lost its database."""
-
-    quiet_until = 0.0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if record.name == "psycopg.pool":
-            return False  # who asked the pool for a connection says the same
-        text = record.getMessage()
-        if record.exc_info:
-            text = f"{text}\n{logging.Formatter().formatException(record.exc_info)}"
-        if not (lost := _LOST.search(text)):
-            return True
-        now = time.monotonic()
-        if now < self.quiet_until:
-            return False
-        self.quiet_until = now + WARN_EVERY
-        cause = _FIRST_WORDS.search(text, lost.start())
-        record.msg, record.args = "The database is away: %s", (cause and cause[1],)
-        record.exc_info = record.exc_text = None
-        return True
 
 
 class CollectorAway(logging.Filter):
-    """Lets one line through instead of one for each try to send traces to a collector that takes
-    none."""
+    """Passes one line in WARN_EVERY seconds about a collector that accepts no traces."""
 
     quiet_until = 0.0
 
@@ -57,18 +25,8 @@ class CollectorAway(logging.Filter):
         return True
 
 
-class ProbeAnswered(logging.Filter):
-    """Leaves out that ``/readyz`` answered 503: whoever asks is told, and asks every moment while
-    the server starts."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        request = getattr(record, "request", None)
-        unready = getattr(record, "status_code", None) == 503
-        return not (unready and getattr(request, "path", "") == "/readyz")
-
-
 class Line(logging.Formatter):
-    """A line of text, with the request and the trace at its end where there are such."""
+    """A line of text, with the ids of the request and the trace at its end if there are any."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
@@ -80,8 +38,8 @@ class Line(logging.Formatter):
 
 
 class Json(logging.Formatter):
-    """A line of JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``process``, and where there
-    are such ``request_id``, ``trace_id`` and ``error``, a traceback."""
+    """A line of JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``process``, and, if present,
+    ``request_id``, ``trace_id`` and ``error``, a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {

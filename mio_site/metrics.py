@@ -28,7 +28,7 @@ from memories.context import pace
 from memories.context.timing import SECONDS
 from memories.models import Batch, Consolidation, Message, Outage, SlowModel, Work
 from mio_site.management.commands.backup import LAST
-from mio_site.still_queue import still_seconds
+from mio_site.readiness import still_seconds
 from webhooks.models import Endpoint
 
 

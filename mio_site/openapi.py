@@ -2,6 +2,7 @@
 name, and examples, which ``python -m tools api_examples`` records from real calls."""
 
 import json
+import tomllib
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -17,43 +18,8 @@ from accounts.fields import NOT_BLANK, TEXT, Strict
 
 EXAMPLES = Path(__file__).with_name("api_examples.json")
 JSON = "application/json"
-COMMON_CODES = ("not_authenticated", "authentication_failed", "key_of_one_user", "not_acceptable", "throttled", "internal",
-       "no_database")  # fmt: skip
-BODY_CODES = ("invalid", "parse_error", "too_large", "unsupported_media_type", "busy")
-# The code of a part of the address that names nothing.
-CODES_OF_PARTS = {
-    "user": "invalid_user",
-    "contact_id": "unknown_contact",
-    "memory_id": "unknown_memory",
-    "message_id": "unknown_message",
-    "change_id": "unknown_change",
-    "edge_id": "unknown_edge",
-    "erasure_id": "unknown_forgetting",
-    "relation_id": "unknown_relation",
-    "suggestion_id": "unknown_suggestion",
-    "job_id": "unknown_job",
-    "date_id": "unknown_date",
-    "webhook_id": "unknown_webhook",
-    "delivery_id": "unknown_delivery",
-}
-# Operations that create the user, or return nothing for an unknown one.
-MAKES_USER = {"address_book_create", "messages_create", "contacts_create", "contacts_bulk_create", "memories_create",
-             "users_update", "context_create", "search_create"}  # fmt: skip
-NO_CONFLICT = {"context_create", "search_create", "process_create", "messages_create",
-               "v1_app_partial_update", "users_update", "forget_create"}  # fmt: skip
-EXTRA_CODES = {
-    "contacts_create": ["name_taken"],
-    "contacts_bulk_create": ["name_taken"],
-    "contacts_update": ["name_taken"],
-    "changes_undo": ["cannot_undo", "later_changes"],
-    "process_create": ["too_many_wait", "postponed", "timeout"],
-    "forget_create": ["not_found"],
-    "memories_links_destroy": ["unknown_link"],
-    "dates_list": ["unknown_contact"],
-    "relations_list": ["unknown_contact"],
-    "suggestions_list": ["unknown_contact"],
-}
-
+# Which errors each operation may answer with.
+TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 USER = {
     "type": "string",
@@ -128,20 +94,17 @@ def _part(name: str, described: dict[str, Any]) -> dict[str, Any]:
 def codes_of(path: str, method: str, operation: dict[str, Any]) -> list[str]:
     """The codes that an operation may refuse or fail with."""
     name = operation["operationId"]
-    parts = [asked for asked in operation.get("parameters", ()) if asked["in"] == "path"]
-    codes = [
-        *COMMON_CODES,
-        *(CODES_OF_PARTS[asked["name"]] for asked in parts if asked["name"] in CODES_OF_PARTS),
-    ]
+    parts = [asked["name"] for asked in operation.get("parameters", ()) if asked["in"] == "path"]
+    codes = [*TABLE["common"], *(TABLE["parts"][part] for part in parts if part in TABLE["parts"])]
     if any(asked["in"] == "query" for asked in operation.get("parameters", ())):
         codes.append("invalid")
-    if "{user}" in path and name not in MAKES_USER:
+    if "{user}" in path and name not in TABLE["makes_user"]:
         codes.append("unknown_user")
     if "requestBody" in operation:
-        codes += BODY_CODES
+        codes += TABLE["with_body"]
     if method != "get":
-        codes += ["busy"] if name in NO_CONFLICT else ["busy", "conflict"]
-    return list(dict.fromkeys([*codes, *EXTRA_CODES.get(name, ())]))
+        codes += ["busy"] if name in TABLE["no_conflict"] else ["busy", "conflict"]
+    return list(dict.fromkeys([*codes, *TABLE["extra"].get(name, ())]))
 
 
 def _name_errors(path: str, method: str, operation: dict[str, Any], schema: Any) -> None:

@@ -1,6 +1,6 @@
-"""The parts of Mio that have to be ready, and what is said of one that is not.
+"""The probes for monitors: whether the process is alive, and whether each part of Mio is ready.
 
-They are asked over a connection of their own, so that a pool whose connections are all in use does
+Parts are asked over a connection of their own, so that a pool whose connections are all in use does
 not look like a database that is gone.
 """
 
@@ -12,19 +12,34 @@ from datetime import datetime, timedelta
 from threading import Thread
 
 from django.conf import settings
-from django.db import connections
+from django.db import Error, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django_q.conf import Conf
 
 from accounts import cells
 from accounts.cells import connection
+from accounts.errors import envelope
 from accounts.management.schema import missing_migrations
 from mio_site import cell_schema
-from mio_site.still_queue import still_seconds
 
 # Workers look at the schedules twice a minute.
 LATE = timedelta(minutes=5)
 TRY_AGAIN = 5.0  # seconds after which a warm-up that failed is tried again
+# A task whose worker died counts as under way for so long.
+ALIVE = timedelta(minutes=10)
+
+# A task is locked for Conf.RETRY when it is taken, and its row is deleted when it has ended.
+_STILL = """
+SELECT extract(epoch FROM now() - greatest(
+    min(lock), (SELECT max(stopped) FROM django_q_task), pg_postmaster_start_time()))
+FROM django_q_ormq WHERE lock <= now() AND NOT EXISTS (
+    SELECT FROM django_q_ormq WHERE lock > greatest(
+        now(), now() + %(left)s::interval, pg_postmaster_start_time() + %(retry)s::interval))
+HAVING count(*) > 0
+"""
 
 _started = timezone.now()
 # What is still to be said of each warm-up that has not ended well, by its name.
@@ -41,8 +56,18 @@ class Unready(Exception):
         self.code = code
 
 
+def still_seconds(database: BaseDatabaseWrapper) -> float:
+    """Seconds since when tasks are due and none was taken or ended; 0.0 while one is under way, since
+    its worker may be busy, and while none is due."""
+    retry = timedelta(seconds=Conf.RETRY)
+    with database.cursor() as cursor:
+        cursor.execute(_STILL, {"left": str(retry - ALIVE), "retry": str(retry)})
+        row = cursor.fetchone()
+    return max(0.0, float(row[0])) if row else 0.0
+
+
 @contextmanager
-def own_connection() -> Iterator[BaseDatabaseWrapper]:
+def _own_connection() -> Iterator[BaseDatabaseWrapper]:
     """A connection to the database that belongs to no pool."""
     own = connection.copy()
     own.settings_dict["OPTIONS"].pop("pool", None)
@@ -50,10 +75,6 @@ def own_connection() -> Iterator[BaseDatabaseWrapper]:
         yield own
     finally:
         own.close()
-
-
-def _database(own: BaseDatabaseWrapper) -> None:
-    own.ensure_connection()
 
 
 def _migrations(own: BaseDatabaseWrapper) -> None:
@@ -134,8 +155,8 @@ def _moment(own: BaseDatabaseWrapper, sql: str) -> datetime | None:
     return moment
 
 
-PARTS: dict[str, Callable[[BaseDatabaseWrapper], None]] = {
-    "database": _database,
+_PARTS: dict[str, Callable[[BaseDatabaseWrapper], None]] = {
+    "database": lambda own: own.ensure_connection(),
     "migrations": _migrations,
     "worker": _worker,
     "model": _model,
@@ -143,6 +164,39 @@ PARTS: dict[str, Callable[[BaseDatabaseWrapper], None]] = {
 }
 
 
-def parts() -> dict[str, Callable[[BaseDatabaseWrapper], None]]:
-    """Each part by name, with what raises Unready where it is not ready."""
-    return {**PARTS, "cells": _cells} if cells.several() else PARTS
+@require_safe
+def healthz(_request: HttpRequest) -> JsonResponse:
+    """The process answers; nothing else is asked."""
+    return JsonResponse({"status": "ok"})
+
+
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """Whether each part is ready, or each of those in ``?parts=``; 503 where one is not."""
+    known = {**_PARTS, "cells": _cells} if cells.several() else _PARTS
+    wanted = [part for part in request.GET.get("parts", "").split(",") if part] or list(known)
+    if not set(wanted) <= known.keys():
+        message = f"parts are any of {', '.join(known)}, with commas."
+        return JsonResponse(envelope("invalid", message), status=400)
+    with _own_connection() as own:
+        failures = {part: _failure(known[part], own) for part in wanted}
+    texts = {part: str(failure or "ok") for part, failure in failures.items()}
+    first = next(filter(None, failures.values()), None)
+    if first is None:
+        return JsonResponse({"status": "ok", "parts": texts})
+    unready = JsonResponse({**envelope(first.code, str(first)), "parts": texts}, status=503)
+    # Whoever asks is told, and asks every moment while the server starts: no line of the log.
+    unready._has_been_logged = True  # type: ignore[attr-defined]
+    return unready
+
+
+def _failure(
+    check: Callable[[BaseDatabaseWrapper], None], own: BaseDatabaseWrapper
+) -> Unready | None:
+    try:
+        check(own)
+    except Unready as unready:
+        return unready
+    except Error:
+        return Unready("no_database", "The database does not answer.")
+    return None

@@ -1,46 +1,53 @@
-"""An id for each request, so that all it logged can be found by what its client was answered."""
+"""The id of each request, in its answer and in each line of the log during it."""
 
 import logging
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-
-HEADER = "X-Request-ID"
 # What a proxy or a client may choose; anything else could write into the log.
 _CHOSEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_HEADER = b"x-request-id"
 
 _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
-def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Gives each request the id in its header X-Request-ID, or a new one, and answers with it."""
+def gate(application: Any) -> Any:
+    """An ASGI application that gives each request the id in its header X-Request-ID, or a new one,
+    and answers with it."""
 
-    def with_id(request: HttpRequest) -> HttpResponse:
-        with continued(chosen_or_new(request.headers.get(HEADER, ""))):
-            response = get_response(request)
-            response.headers[HEADER] = current()
-        return response
+    async def with_id(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await application(scope, receive, send)
+            return
+        chosen = dict(scope["headers"]).get(_HEADER, b"").decode("latin-1")
+        given = chosen if _CHOSEN.fullmatch(chosen) else uuid.uuid4().hex
+
+        def marked(part: Any) -> Any:
+            others = [pair for pair in part["headers"] if pair[0].lower() != _HEADER]
+            return {**part, "headers": [*others, (_HEADER, given.encode())]}
+
+        async def sending(message: Any) -> None:
+            is_head = message["type"] == "http.response.start"
+            await send(marked(message) if is_head else message)
+
+        with continued(given):
+            await application(marked(scope), receive, sending)
 
     return with_id
 
 
-def chosen_or_new(chosen: str) -> str:
-    """The id that a client or a proxy chose, where it can be one."""
-    return chosen if _CHOSEN.fullmatch(chosen) else uuid.uuid4().hex
-
-
 def current() -> str:
-    """The id of the request of now; "" outside of any."""
+    """The id of the current request; "" outside of any."""
     return _current.get()
 
 
 @contextmanager
 def continued(chosen: str) -> Iterator[None]:
-    """What runs in it was asked for by the request of this id."""
+    """Sets the current request id for the block."""
     token = _current.set(chosen)
     try:
         yield

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 from mio_site.cell_settings import pooled, read_cells
 from mio_site.postgres import instance
-from mio_site.postgres.data_folder import kept_secret
+from mio_site.postgres.server import kept_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -37,7 +37,6 @@ MIO_TRUSTED_PROXIES = env.list("MIO_TRUSTED_PROXIES", default=[])
 MIO_TRACING = bool(env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default=""))
 
 INSTALLED_APPS = [
-    "mio_site.superuser_admin.SuperuserAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -68,7 +67,6 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "mio_site.request_id.middleware",
     *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -86,7 +84,6 @@ MIDDLEWARE = [
 
 # Of the API and the probes, which mio_site.api_gate answers: functions and classes that are no coroutines.
 API_MIDDLEWARE = [
-    "mio_site.request_id.middleware",
     *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -98,7 +95,7 @@ ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
 ASGI_GATES = [
-    "mio_site.request_id_gate.gate",
+    "mio_site.request_id.gate",
     "mio_site.api_gate.Gate",
     "gateway.front.Gateway",
     "mcp_server.gate.Gate",
@@ -124,10 +121,7 @@ TEMPLATES = [
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
-USE_I18N = True
-# Before the catalogues of the apps: the admin says some of our words in its own way.
 LOCALE_PATHS = [BASE_DIR / "locale"]
-USE_TZ = True
 STATIC_URL = "static/"
 # Files are served from where they lie, so nothing is to be collected.
 SERVESTATIC_USE_FINDERS = True
@@ -167,15 +161,10 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
-SECURE_REFERRER_POLICY = "same-origin"
 SECURE_HSTS_SECONDS = 0 if DEBUG else env.int("SECURE_HSTS_SECONDS", default=0)
 
-SECURE_CONTENT_TYPE_NOSNIFF = True
-SESSION_COOKIE_HTTPONLY = True
 # Under another name than this machine's own, cookies travel over HTTPS only.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG and not set(ALLOWED_HOSTS) <= set(LOOPBACK)
-SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-X_FRAME_OPTIONS = "DENY"
 # Larger bodies are refused with 413 before they are read into memory.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 
@@ -238,7 +227,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasApp"],
     "DEFAULT_PARSER_CLASSES": ["accounts.parsers.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["accounts.renderers.LineRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "mio_site.described_fields.DescribedFields",
     "EXCEPTION_HANDLER": "accounts.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
@@ -353,9 +342,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"text": {"()": "mio_site.logs.Line"}, "json": {"()": "mio_site.logs.Json"}},
     "filters": {
-        "database_away": {"()": "mio_site.logs.DatabaseAway"},
         "collector_away": {"()": "mio_site.logs.CollectorAway"},
-        "probe_answered": {"()": "mio_site.logs.ProbeAnswered"},
         "request_id": {"()": "mio_site.request_id.RequestId"},
         "trace_id": {"()": "accounts.tracing.TraceId"},
     },
@@ -363,13 +350,7 @@ LOGGING = {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": MIO_LOG_FORMAT,
-            "filters": [
-                "database_away",
-                "collector_away",
-                "probe_answered",
-                "request_id",
-                "trace_id",
-            ],
+            "filters": ["collector_away", "request_id", "trace_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
@@ -378,5 +359,7 @@ LOGGING = {
         "django": {"handlers": []},
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
+        # Who asked the pool for a connection says the same.
+        "psycopg.pool": {"level": "CRITICAL"},
     },
 }

@@ -145,12 +145,12 @@ def _spawned(**_kwargs: Any) -> None:
 
 def _enqueued(task: dict[str, Any], **_kwargs: Any) -> None:
     if trace := tracing.carried():
-        task["trace"] = {**trace, request_id.HEADER: request_id.current()}
+        task["trace"] = {**trace, "request_id": request_id.current()}
 
 
 def _began(task: dict[str, Any], **_kwargs: Any) -> None:
     trace = task.get("trace", {})
-    asked_by = trace.get(request_id.HEADER, "")
+    asked_by = trace.get("request_id", "")
     function = task["args"][3] if task["func"] == IN_CELL else task["func"]
     name = str(function).rpartition(".")[2]
     attributes = {"messaging.system": "django_q", "messaging.message.id": task["id"]}

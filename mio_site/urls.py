@@ -1,13 +1,12 @@
 """Every address of the product."""
 
-from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from accounts import errors
 from memories.api import calendar_feed
-from mio_site import health, metrics
+from mio_site import metrics, readiness
 
 # The user id may hold slashes, so the nouns behind it decide which endpoint is meant: every
 # path has one reading, since ids of rows are UUIDs.
@@ -20,8 +19,8 @@ api = [
 ]
 
 urlpatterns = [
-    path("healthz", health.healthz),
-    path("readyz", health.readyz),
+    path("healthz", readiness.healthz),
+    path("readyz", readiness.readyz),
     path("metrics", metrics.metrics),
     path("calendar.ics", calendar_feed.feed, name="calendar-feed"),
     path("api/v1/", include(api)),
@@ -30,7 +29,6 @@ urlpatterns = [
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("api/docs", RedirectView.as_view(pattern_name="docs", query_string=True)),
     re_path("^api/", errors.unknown_address),
-    path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path("me/", include("dashboard.me.verbs")),
     path("", include("dashboard.urls")),

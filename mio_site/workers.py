@@ -28,8 +28,8 @@ from django_q.scheduler import scheduler
 from django_q.signing import SignedPackage
 from django_q.worker import worker
 
+from mio_site.readiness import still_seconds
 from mio_site.serve import TICK, Stop
-from mio_site.still_queue import still_seconds
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +51,8 @@ def _logged(problem: str) -> Iterator[None]:
     """Logs an error of the database that ends the block, and goes on behind it."""
     try:
         yield
-    except Error:
-        log.exception(problem)
+    except Error as error:
+        log.warning("%s: %s", problem, type(error.__cause__ or error).__name__)
 
 
 class Pulse:

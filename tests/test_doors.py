@@ -16,7 +16,7 @@ from accounts.parsers import MAX_VALUES
 from gateway import chat_messages, upstreams
 from imports import dumps
 from imports.overview import look, turns
-from imports.people_plan import plan
+from imports.people_intake import plan
 from memories.models import Message
 from tests.api import ApiClient
 from tests.factories import make_end_user

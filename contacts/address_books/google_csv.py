@@ -7,8 +7,10 @@ What the table has no column for travels as custom fields ``mio:…``.
 import csv
 import io
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 
 from accounts.reasons import Reason, Skipped
 from contacts.address_books import entries
@@ -26,30 +28,8 @@ BETWEEN = " ::: "  # several values in one cell
 _OWN = "mio:"
 _MOST_LINES = 500  # of a row: in more a quotation mark was left open
 _NUMBERED = re.compile(r"^(\D+) (\d+) - (.+)$")
-# The columns of a person by their names today, with what they were called before.
-_OLDER = {
-    "First Name": "Given Name",
-    "Middle Name": "Additional Name",
-    "Last Name": "Family Name",
-    "Organization Name": "Organization 1 - Name",
-    "Organization Title": "Organization 1 - Title",
-    "Organization Department": "Organization 1 - Department",
-    "Labels": "Group Membership",
-}
+_COLUMNS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _HEADERS = ({"First Name", "Last Name"}, {"Given Name", "Family Name"})
-_PLAIN = {
-    "Organization Name": "company",
-    "Organization Title": "job_title",
-    "Organization Department": "department",
-    "Occupation": "job_title",
-    "Hobby": "interests",
-    "Location": "location",
-}
-_LABELLED = {"Phone": "phone", "E-mail": "email"}
-_ADDRESS = {
-    "PO Box": "box", "Extended Address": "extended", "Street": "street", "City": "locality",
-    "Region": "region", "Postal Code": "code", "Country": "country",
-}  # fmt: skip
 _ANNIVERSARY = {"anniversary", "周年纪念日", "纪念日"}
 # What of an entry is no attribute.
 _OTHER_COLUMNS = {"relationship", "gender", "namesake"}
@@ -163,7 +143,7 @@ def _entry(number: int, row: Row) -> Entry:
 
 
 def _cell(row: Row, name: str) -> str:
-    return row.get(name, "") or row.get(_OLDER.get(name, ""), "")
+    return row.get(name, "") or row.get(_COLUMNS["older"].get(name, ""), "")
 
 
 def _one(row: Row, name: str) -> str:
@@ -212,9 +192,9 @@ def _attributes(row: Row, own: Mapping[str, Sequence[str]]) -> dict[str, tuple[s
 def _stated(row: Row, own: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     for value in _several(_cell(row, "Birthday")):
         yield "birthday", entries.birthday(value)
-    for column, key in _PLAIN.items():
+    for column, key in _COLUMNS["plain"].items():
         yield from ((key, value) for value in _several(_cell(row, column)))
-    for kind, key in _LABELLED.items():
+    for kind, key in _COLUMNS["labelled"].items():
         for field in _numbered(row, kind):
             yield from ((key, value) for value in _several(field.get("Value", "")))
     for field in _numbered(row, "Address"):
@@ -229,7 +209,7 @@ def _stated(row: Row, own: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, s
 
 
 def _address(field: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    parts = {name: clean(field.get(column, "")) for column, name in _ADDRESS.items()}
+    parts = {name: clean(field.get(column, "")) for column, name in _COLUMNS["address"].items()}
     whole = " ".join(_several(field.get("Formatted", "").replace("\n", " ")))
     yield "address", entries.address(**parts) or whole
     yield "location", parts["locality"]
@@ -300,7 +280,7 @@ def _columns(entry: Entry) -> dict[str, str]:
         "Labels": "* myContacts",
     }
     numbered: list[tuple[str, str, str, str]] = []
-    for kind, key in _LABELLED.items():
+    for kind, key in _COLUMNS["labelled"].items():
         numbered += [(kind, "", "Value", value) for value in attributes.pop(key, ())]
     numbered += [("Address", "", "Formatted", value) for value in attributes.pop("address", ())]
     numbered += [("Relation", one.kind, "Value", one.name) for one in entry.related]

@@ -1,16 +1,16 @@
-"""vCards (2.1, 3.0, 4.0) and what they say of people: pure reading. ``vcard_writer`` is the
-way back.
+"""Reads vCards (2.1, 3.0, 4.0); ``vcard_writer`` is the way back.
 
 Parameters and quoted-printable are read by ``vobject``; lines are unfolded and split here, since it
-takes exponential time for some. What they mean
-follows RFC 2426 (3.0), RFC 6350 (4.0) and Apple's X-AB properties. What a vCard has no
+takes exponential time for some. What they mean stands in ``vcard_reader.toml`` and follows RFC 2426 (3.0), RFC 6350 (4.0) and Apple's X-AB properties. What a vCard has no
 property for (relationship, other attributes, namesakes) travels as X-MIO-….
 """
 
 import itertools
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from vobject.base import ContentLine, VObjectError, parseParams
 
@@ -28,37 +28,8 @@ from contacts.address_books.entries import (
     clean,
 )
 
-_SIMPLE = {"TITLE": "job_title", "HOBBY": "interests", "INTEREST": "interests"}  # fmt: skip
-_NICKNAMES = ("NICKNAME", "X-NICKNAME")
-# As Evolution, KDE, Outlook and older telephones write them.
-_ANNIVERSARIES = (
-    "ANNIVERSARY", "X-ANNIVERSARY", "X-MS-ANNIVERSARY", "X-EVOLUTION-ANNIVERSARY",
-    "X-KADDRESSBOOK-X-ANNIVERSARY",
-)  # fmt: skip
-_RELATIVES = {
-    f"X-{program}{kind}": kind.lower()
-    for program in ("", "MS-", "EVOLUTION-", "KADDRESSBOOK-X-")
-    for kind in ("SPOUSE", "ASSISTANT", "MANAGER", "CHILD")
-} | {"X-KADDRESSBOOK-X-SPOUSESNAME": "spouse", "X-KADDRESSBOOK-X-MANAGERSNAME": "manager"}
+_MEANS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _ANNIVERSARY = "_$!<anniversary>!$_"
-# The types of ContactsContract.CommonDataKinds.Event and Relation of Android.
-_ANDROID_EVENTS = {"1": "anniversary", "3": "birthday"}
-_ANDROID_RELATIONS = {
-    "1": "assistant", "2": "brother", "3": "child", "4": "partner", "5": "father", "6": "friend",
-    "7": "manager", "8": "mother", "9": "parent", "10": "partner", "13": "sister", "14": "spouse",
-}  # fmt: skip
-# Whom a card is of (RFC 6350, 6.1.4; RFC 6473 and 6869; Apple's of groups).
-_KINDS = ("KIND", "X-KIND", "X-ADDRESSBOOKSERVER-KIND")
-# What stands in the cards of lists of people (RFC 6350, 6.6.5; Apple, Evolution, Thunderbird).
-_OF_LISTS = {
-    "MEMBER", "X-ADDRESSBOOKSERVER-MEMBER", "X-EVOLUTION-LIST", "X-EVOLUTION-LIST-SHOW-ADDRESSES",
-}  # fmt: skip
-# The properties of RFC 2426, RFC 6350 and vCard 2.1.
-_KNOWN = frozenset(
-    "ADR AGENT ANNIVERSARY BDAY BEGIN CALADRURI CALURI CATEGORIES CLASS CLIENTPIDMAP EMAIL END FBURL FN"
-    " GENDER GEO HOBBY IMPP INTEREST KEY KIND LABEL LANG LOGO MAILER MEMBER N NAME NICKNAME NOTE ORG"
-    " PHOTO PRODID PROFILE RELATED REV ROLE SORT-STRING SOUND SOURCE TEL TITLE TZ UID URL VERSION XML".split()
-)
 _ESCAPES = re.compile(r"\\(.)", re.DOTALL)
 _LABEL = re.compile(r"^_\$!<(.*)>!\$_$")
 _BEYOND = re.compile(rb"[\x80-\xff]+")
@@ -220,7 +191,9 @@ def _line(logical: str) -> ContentLine | None:
 
 def _is_property(line: ContentLine | None) -> bool:
     """Whether it is one that cards have, and no word with a colon in a note."""
-    return line is not None and (bool(line.group) or line.name in _KNOWN or line.name[:2] == "X-")
+    return line is not None and (
+        bool(line.group) or line.name in _MEANS["known"] or line.name[:2] == "X-"
+    )
 
 
 def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
@@ -258,21 +231,21 @@ def _related(
         name = by_uid.get(text, "" if _ADDRESS.match(text) else text)
         if name:
             yield Related(name, _kind_of(line, labels))
-    elif line.name in _RELATIVES and text:
-        yield Related(text, _RELATIVES[line.name])
+    elif line.name in _MEANS["relatives"] and text:
+        yield Related(text, _MEANS["relatives"][line.name])
     elif line.name == "X-ANDROID-CUSTOM":
         kind, value, number = _android(line)
         if kind == "relation" and value:
-            yield Related(value, _ANDROID_RELATIONS.get(number) or number or "contact")
+            yield Related(value, _MEANS["android_relations"].get(number) or number or "contact")
 
 
 def _is_no_person(card: _Card) -> bool:
     """Whether a card is a company's, a group's or a place's: it says so, or has no name but that of
     its organisation."""
     properties = {(line.name, _plain(line).lower()) for line in card.lines}
-    kinds = {value for name, value in properties if name in _KINDS and value}
+    kinds = {value for name, value in properties if name in _MEANS["kinds"] and value}
     lists = ("X-MOZILLA-TYPE", "list") in properties or any(
-        name in _OF_LISTS for name, _ in properties
+        name in _MEANS["of_lists"] for name, _ in properties
     )
     if kinds - {"individual"} or lists or ("X-ABSHOWAS", "company") in properties:
         return True
@@ -299,7 +272,7 @@ def _names(card: _Card) -> list[str]:
     nick = [
         clean(_text(part))
         for line in card.lines
-        if line.name in _NICKNAMES
+        if line.name in _MEANS["nicknames"]
         for part in _split(line.value, ",")
     ]
     android = [_android(line) for line in card.lines if line.name == "X-ANDROID-CUSTOM"]
@@ -330,19 +303,19 @@ def _joined_name(line: ContentLine) -> str:
 def _dates(line: ContentLine, labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if line.name == "BDAY":
         yield "birthday", entries.birthday(_plain(line), line.params.get("X-APPLE-OMIT-YEAR", ()))
-    elif line.name in _ANNIVERSARIES or (
+    elif line.name in _MEANS["anniversaries"] or (
         line.name == "X-ABDATE" and labels.get(line.group or "", "").lower() == _ANNIVERSARY
     ):
         yield "anniversary", entries.birthday(_plain(line))
     elif line.name == "X-ANDROID-CUSTOM":
         kind, value, number = _android(line)
-        if kind == "contact_event" and number in _ANDROID_EVENTS:
-            yield _ANDROID_EVENTS[number], entries.birthday(value)
+        if kind == "contact_event" and number in _MEANS["android_events"]:
+            yield _MEANS["android_events"][number], entries.birthday(value)
 
 
 def _attributes(line: ContentLine) -> Iterator[tuple[str, str]]:
-    if line.name in _SIMPLE:
-        yield _SIMPLE[line.name], _plain(line)
+    if line.name in _MEANS["plain"]:
+        yield _MEANS["plain"][line.name], _plain(line)
     elif line.name == "ORG":
         company, *units = [clean(_text(part)) for part in _split(line.value, ";")]
         yield "company", company

@@ -18,7 +18,7 @@ from contacts.address_books.book_formats import FILES, VCARD
 from contacts.address_books.entry_matching import NEW, SKIP
 from dashboard import access, feedback
 from dashboard.words import FIELDS, field, language_of
-from imports import api, background, uploads
+from imports import api, uploads
 from imports.formats import TITLES
 from imports.models import Import
 from understanding.attributes import label
@@ -76,7 +76,7 @@ def upload(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         wrong = {"problem": problem, "zone_problem": zone_problem, "zone": zone}
         return imports.render(request, end_user, 422, **wrong)
     import_ = uploads.keep(end_user, sent, zone)
-    background.enqueue("look", import_)
+    uploads.enqueue("look", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
@@ -120,7 +120,7 @@ def look_again(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRespo
     ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
     order = DAY_ORDERS.get(request.POST.get("order", ""))
     if order is not None and ready.update(state=Import.State.UPLOADED, day_first=order):
-        background.enqueue("look", import_)
+        uploads.enqueue("look", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
@@ -135,7 +135,7 @@ def say_who(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse
     if me is None or me not in keys:
         return one_import.render(request, end_user, chat, 422, problem=_("Say who the user is."))
     if uploads.say_who(import_, me):
-        background.enqueue("look", import_)
+        uploads.enqueue("look", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
@@ -152,7 +152,7 @@ def start_people(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRes
         if choice in (NEW, SKIP, *(one["key"] for one in entry["candidates"])):
             chosen[str(entry["number"])] = choice
     if uploads.answer(import_, found.me, access.actor(request), chosen):
-        background.enqueue("take_in", import_)
+        uploads.enqueue("take_in", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
@@ -173,7 +173,7 @@ def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     if found.asks and me not in [one["key"] for one in found.speakers]:
         return one_import.render(request, end_user, chat, 422, problem=_("Say who the user is."))
     if uploads.answer(import_, me if found.asks else "", access.actor(request)):
-        background.enqueue("take_in", import_)
+        uploads.enqueue("take_in", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 

@@ -73,7 +73,7 @@ def sniff(head: str) -> float:
 
 
 def parse(source: Source) -> Iterator[Turn]:
-    chosen = source.options.day_first
+    chosen = source.day_first
     sentences = Counter[str]()
     order = day_order(source, sentences)
     if chosen is None and order.matters and order.day_first is None:

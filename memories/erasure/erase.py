@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from django.contrib.admin.models import LogEntry
 from django.db import IntegrityError
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -281,9 +280,6 @@ def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
         waiting = waiting.union(*map(only_in, doomed.filter(undone_at=None))) - gone
         doomed.delete()
     scrub(end_user, gone)
-    # What an operator did to them at /admin/ is logged with their words.
-    with all_users():  # not of end users, so not of the role of their scope
-        LogEntry.objects.filter(object_id__in=[str(pk) for pk in ids]).delete()
 
 
 @all_users()

@@ -1,29 +1,32 @@
 """The file of a backup: a ZIP, stored only, with a manifest that says what it holds.
 
 ``database.dump`` is pg_dump's of the shared database (of its schema, where there are cells),
-``cells/NAME.dump`` that of a cell, ``secret_key`` the one that was generated into MIO_HOME.
+``cells/NAME.dump`` that of a cell, ``secret_key`` the one that was generated into MIO_HOME. Dumps are of
+snapshots taken while no placement changes: whatever is committed in the cells then, all of each
+user is in the cell that counts. What else a snapshot holds of somebody ``cells check`` finds.
 """
 
 import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
 
 from django.conf import settings
-from django.db import Error, connections
+from django.db import Error, OperationalError, connections
+from django.db import transaction as django_transaction  # noqa: TID251 of several cells at once
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field
 
-from accounts import cells, row_security
+from accounts import cells, row_security, scope
 from mio_site import cell_schema
-from mio_site.backups import snapshots
 from mio_site.postgres import dump
 from mio_site.postgres.dump import DumpError
 
@@ -31,6 +34,20 @@ MANIFEST, DUMP, KEY = "manifest.json", "database.dump", "secret_key"
 # Of a file with cells; one without is of the first form, which every Mio reads.
 FORMAT = 2
 
+# Seconds: who places an end user waits behind this lock.
+LOCK_TIMEOUT = 5.0
+# Should a cell fall silent just while placements are held, the server gives them back by itself.
+HELD_AT_MOST = 10.0
+
+_BEGIN = """
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+SET LOCAL idle_in_transaction_session_timeout = 0
+"""
+_EXPORT = """
+SELECT pg_export_snapshot(), current_setting('server_version'),
+    coalesce(sum(pg_total_relation_size(oid)), 0)::bigint
+FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+"""
 _PLACED_ELSEWHERE = """
 SELECT DISTINCT cell FROM (
     SELECT cell FROM accounts_placement UNION SELECT moving_to FROM accounts_placement
@@ -94,7 +111,7 @@ def _write(archive: zipfile.ZipFile) -> Manifest:
     names = [cells.SHARED, *cell_schema.added()]
     check_reachable(names)
     databases = {}
-    with snapshots.taken(names) as all_taken:
+    with _snapshots(names) as all_taken:
         _check_nobody_is_elsewhere(names)
         numbers = _numbers() if len(names) > 1 else {}
         for snapshot in all_taken:
@@ -108,10 +125,7 @@ def _write(archive: zipfile.ZipFile) -> Manifest:
                 rows=dump.count_rows(own, schema),
             )
             with archive.open(database.member, "w", force_zip64=True) as out:
-                written = dump.dump(
-                    own, out, snapshot=snapshot.exported, schema=schema, alone=len(names) > 1
-                )
-            dump.check_counts(database.rows, written)
+                dump.dump(own, out, snapshot=snapshot.exported, schema=schema, alone=len(names) > 1)
             # What it held back of vacuum is free again, however long the others take.
             snapshot.end()
             databases[snapshot.cell] = database
@@ -130,6 +144,65 @@ def _manifest(shared: DumpedDatabase, added: list[DumpedDatabase]) -> Manifest:
         made_at=timezone.now().isoformat(timespec="seconds"),
         cells=added,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A snapshot that other sessions of the cell's server can use, until ``end`` is called."""
+
+    cell: str
+    exported: str
+    server_version: str
+    size: int
+    end: Callable[[], None]
+
+
+@contextmanager
+def _snapshots(names: Sequence[str]) -> Iterator[list[Snapshot]]:
+    """The snapshots of these cells, SHARED among them, the smallest cell first; what runs in it sees
+    all rows of each, as they are there. Raises DumpError where placements never stand still."""
+    with ExitStack() as stack:
+        for name in names:
+            stack.enter_context(scope.all_users_of_session(connections[name]))
+        transactions = {name: stack.enter_context(ExitStack()) for name in names}
+        for name, transaction in transactions.items():
+            transaction.enter_context(django_transaction.atomic(name))
+            with connections[name].cursor() as cursor:
+                cursor.execute(_BEGIN)
+        with _placements_at_rest() if len(names) > 1 else ExitStack():
+            for name in names:
+                with connections[name].cursor() as cursor:
+                    cursor.execute("SELECT 1")  # the snapshot is of the first query
+        snapshots = [Snapshot(name, *_exported(name), transactions[name].close) for name in names]
+        yield sorted(snapshots, key=lambda snapshot: snapshot.size)
+
+
+@contextmanager
+def _placements_at_rest() -> Iterator[None]:
+    """Holds all placements still for the block, which takes a moment. The lock goes with the savepoint,
+    and the transaction of SHARED keeps its snapshot. Raises DumpError where the lock is not to be had."""
+    with connections[cells.SHARED].cursor() as cursor:
+        cursor.execute("SAVEPOINT at_rest")
+        try:
+            cursor.execute(
+                f"SET LOCAL lock_timeout = '{int(LOCK_TIMEOUT * 1000)}ms';"
+                f"SET LOCAL idle_in_transaction_session_timeout = '{int(HELD_AT_MOST * 1000)}ms';"
+                "LOCK TABLE accounts_placement IN SHARE MODE"
+            )
+        except OperationalError as error:
+            raise DumpError(
+                "Somebody is writing in which cell end users are (one large import, it may be): make "
+                "the backup when that is done."
+            ) from error
+        yield
+        cursor.execute("ROLLBACK TO SAVEPOINT at_rest; RELEASE SAVEPOINT at_rest")
+
+
+def _exported(name: str) -> tuple[str, str, int]:
+    with connections[name].cursor() as cursor:
+        cursor.execute(_EXPORT)
+        exported, server_version, size = cursor.fetchone()
+    return exported, server_version, size
 
 
 def check_reachable(names: list[str]) -> None:

@@ -102,11 +102,9 @@ def _users(cell: str) -> int:
     return int(count)
 
 
-def put_back(file: Path, manifest: Manifest) -> list[DumpedDatabase]:
-    """Puts the databases of a backup in the place of those that are there. Returns those whose dump
-    has no vectors though the manifest counts some: older versions of Mio left them out. Raises
-    DumpError, after which nothing is changed, or PartlyReplaced."""
-    without_vectors = []
+def put_back(file: Path, manifest: Manifest) -> None:
+    """Puts the databases of a backup in the place of those that are there. Raises DumpError, after
+    which nothing is changed, or PartlyReplaced."""
     with ExitStack() as stack:
         loads: dict[str, Load] = {}
         for database in manifest.databases:
@@ -116,9 +114,8 @@ def put_back(file: Path, manifest: Manifest) -> list[DumpedDatabase]:
                     loading = dump.loaded(connections[database.name], dumped, database.schema_name)
                     load = loads[database.name] = stack.enter_context(loading)
                 rows = load.count_rows(database.schema_name)
-                if database.rows.get(VECTORS) and not rows.get(VECTORS):
-                    without_vectors.append(database)
-                    rows[VECTORS] = database.rows[VECTORS]
+                # Older versions of Mio left the vectors out: ``bring_up`` makes them.
+                rows[VECTORS] = rows.get(VECTORS) or database.rows.get(VECTORS, 0)
                 dump.check_counts(database.rows, rows)
         for name, load in loads.items():
             with _errors_of(name):
@@ -126,7 +123,6 @@ def put_back(file: Path, manifest: Manifest) -> list[DumpedDatabase]:
         commit(loads)
     for database in manifest.databases:
         connections[database.name].close()  # what it knew of types is of those that are gone
-    return without_vectors
 
 
 def commit(loads: Mapping[str, Load]) -> None:
@@ -171,15 +167,13 @@ def settle() -> list[Problem]:
 
 
 def bring_up(manifest: Manifest) -> list[Problem]:
-    """Migrates what was put back, with ids, policies and copies, and settles the cells. Returns what
-    was wrong there."""
+    """Migrates what was put back, with ids, policies and copies, and settles the cells. Makes vectors
+    that are lacking from the embeddings of memories. Returns what was wrong in cells."""
     call_command("migrate", interactive=False, verbosity=0)
+    for database in manifest.databases:
+        with cells.entered(database.name), scope.all_users():
+            if not Vector.objects.exists():
+                Memory.objects.exclude(embedding=None).update(
+                    embedding=F("embedding")
+                )  # by a trigger
     return settle() if manifest.cells else []
-
-
-def fill_vectors(cell: str) -> int:
-    """Makes the vectors of a cell that has none, from the embeddings of its memories. Returns how
-    many."""
-    with cells.entered(cell), scope.all_users():
-        Memory.objects.exclude(embedding=None).update(embedding=F("embedding"))  # by a trigger
-        return Vector.objects.count()

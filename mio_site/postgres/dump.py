@@ -1,16 +1,12 @@
 """Dumps and loads one database, or a schema of one, by PostgreSQL's own programs."""
 
 import os
-import re
 import secrets
 import subprocess
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from shutil import copyfileobj
 from typing import IO, Any, cast
 
@@ -20,7 +16,7 @@ from django.db.backends.postgresql.client import DatabaseClient
 
 from accounts import scope
 from accounts.cells import SHARED
-from accounts.row_security import POLICY
+from accounts.row_security import unprotected
 from mio_site.postgres.server import program
 
 # All rows of everybody, and a transaction that may wait as long as the others take.
@@ -61,18 +57,6 @@ SELECT format('SELECT %%L, count(*) FROM %%I.%%I', relname, nspname, relname)
 FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
 WHERE nspname = {schema} AND relkind IN ('r', 'p') AND NOT relispartition
 """
-# Tables with row-level security that have no policy of Mio's: count(*) and pg_dump see none of
-# their rows.
-_HIDDEN = """
-SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND row_security_active(oid)
-    AND NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = pg_class.oid AND polname = %s)
-ORDER BY relname
-"""
-# What COPY begins with in a script of pg_restore, and ends with.
-_COPY = re.compile(
-    rb'COPY (?P<schema>"(?:[^"]|"")+"|\w+)\.(?P<table>"(?:[^"]|"")+"|\w+) \(.*FROM stdin;\n'
-)
-_END = b"\\.\n"
 
 
 class DumpError(Exception):
@@ -81,71 +65,25 @@ class DumpError(Exception):
 
 def dump(
     own: BaseDatabaseWrapper, to: IO[bytes], *, snapshot: str, schema: str, alone: bool
-) -> dict[str, int]:
-    """Writes what the database holds in a snapshot, of this schema ``alone`` or of all. Returns how
-    many rows of each table of the schema were written, partitions as their table. Raises
+) -> None:
+    """Writes what the database holds in a snapshot, of this schema ``alone`` or of all. Raises
     DumpError."""
     options = ["--format=custom", "--enable-row-security", "--load-via-partition-root"]
     options.append(f"--snapshot={snapshot}")
     if alone:
         options.append(f'--schema="{schema}"')
-    command, environment = _command(
-        own, "pg_restore", "--data-only", f"--schema={schema}", "--file=-", connected=False
-    )
-    with (
-        tempfile.TemporaryFile() as errors,
-        ThreadPoolExecutor(1) as beside,
-        subprocess.Popen(  # noqa: S603 - our own command, no shell
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
-        ) as reader,
-    ):
-        counting = beside.submit(_count_copied, cast(IO[bytes], reader.stdout))
-        script = cast(IO[bytes], reader.stdin)
-        try:
-            with suppress(BrokenPipeError):  # the reader failed, which its exit code says
-                _run(own, "pg_dump", *options, to=_Both(to, script))
-        finally:
-            with suppress(BrokenPipeError):
-                script.close()
-        counts = counting.result()
-        if reader.wait():
-            raise _failure("pg_restore", errors)
-    return counts
-
-
-@dataclass(frozen=True, slots=True)
-class _Both:
-    """Writes to two files."""
-
-    one: IO[bytes]
-    other: IO[bytes]
-
-    def write(self, data: bytes) -> None:
-        self.one.write(data)
-        self.other.write(data)
-
-
-def _count_copied(script: Iterable[bytes]) -> dict[str, int]:
-    """Counts the rows of each COPY in a script, by table."""
-    counts: Counter[str] = Counter()
-    lines = iter(script)
-    for line in lines:
-        if copy := _COPY.fullmatch(line):
-            rows = sum(1 for _ in iter(partial(next, lines, _END), _END))
-            counts[copy["table"].decode().strip('"').replace('""', '"')] += rows
-    return dict(counts)
+    _run(own, "pg_dump", *options, to=to)
 
 
 def count_rows(own: BaseDatabaseWrapper, schema: str) -> dict[str, int]:
-    """How many rows each table of a schema has, as far as the current scope shows them. Raises
-    DumpError for tables whose rows it can't show."""
+    """How many rows each table of a schema has. Raises DumpError for tables whose policy may hide
+    some from it and from pg_dump."""
+    if hidden := [table for table, *_ in unprotected(own)]:
+        raise DumpError(
+            f"Row-level security hides the rows of {', '.join(hidden)}: run `migrate`, which "
+            "gives each table its policy."
+        )
     with own.cursor() as cursor:
-        cursor.execute(_HIDDEN, [own.ops.quote_name(schema), POLICY])
-        if hidden := [table for (table,) in cursor.fetchall()]:
-            raise DumpError(
-                f"Row-level security hides the rows of {', '.join(hidden)}: run `migrate`, which "
-                "gives each table its policy."
-            )
         cursor.execute(_COUNTS.format(schema="%s"), [schema])
         counts = [statement for (statement,) in cursor.fetchall()]
         return dict(own.connection.execute(count).fetchone() for count in counts)
@@ -300,7 +238,7 @@ def _run(
     own: BaseDatabaseWrapper,
     name: str,
     *options: str,
-    to: IO[bytes] | _Both,
+    to: IO[bytes],
     given: IO[bytes] | None = None,
     connected: bool = True,
 ) -> None:

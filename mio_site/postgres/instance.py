@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mio_site.postgres import server
-from mio_site.postgres.data_folder import (
+from mio_site.postgres.server import (
     PORT,
     ROLE,
     PostgresHome,

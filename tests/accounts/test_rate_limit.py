@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts import rate_limit
+from accounts import authentication
 from accounts.models import ApiKey
 from tests.api import ApiClient, assert_error
 
@@ -16,8 +16,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> ApiClient:
     clock = [1_800_000_000.0]  # the start of a minute
-    monkeypatch.setattr(rate_limit, "time", type("Clock", (), {"time": lambda: clock[0]}))
-    monkeypatch.setattr(rate_limit, "_unnoted", {})
+    monkeypatch.setattr(authentication, "time", type("Clock", (), {"time": lambda: clock[0]}))
     client = ApiClient()
     client.clock = clock
     return client
@@ -47,22 +46,12 @@ def test_a_key_may_send_so_many_requests_a_minute(
     assert left(client) == 2
 
 
-def test_processes_share_a_limit_and_a_request_costs_no_statement(
-    client: ApiClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def statements() -> int:
-        with CaptureQueriesContext(connection) as queries:
-            client.get("app/")
-        return len(queries)
-
+def test_a_key_without_a_limit_costs_no_statement(client: ApiClient) -> None:
     client.get("app/")  # notes the use of the key
-    without = statements()
+    with CaptureQueriesContext(connection) as queries:
+        client.get("app/")
+    assert not [query for query in queries if "UPDATE" in query["sql"]]
     assert "RateLimit-Limit" not in client.reply.headers
-    ApiKey.objects.update(rate_limit=500)
-    spent = [statements() for _ in range(20)]
-    assert spent.count(without) == 18  # of twenty: each tenth is noted
-    monkeypatch.setattr(rate_limit, "_unnoted", {})  # what another process begins with
-    assert left(client) == 479
 
 
 def test_only_pages_of_the_origins_that_are_set_may_call(client: ApiClient, settings: Any) -> None:

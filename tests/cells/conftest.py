@@ -19,8 +19,8 @@ from accounts import cells, scope
 from accounts.models import Cell, EndUser, Placement
 from mio_site.cell_settings import read_cells
 from mio_site.postgres import instance, server
-from mio_site.postgres.data_folder import PostgresHome
 from mio_site.postgres.dump import drop_database
+from mio_site.postgres.server import PostgresHome
 from tests import template
 
 

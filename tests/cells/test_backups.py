@@ -23,11 +23,10 @@ from accounts.models import App, Cell, EndUser, Placement
 from memories import portability
 from memories.models import Memory
 from memories.portability import move_user
-from mio_site.backups import backup_file, restore, snapshots
+from mio_site.backups import backup_file, restore
 from mio_site.cell_settings import read_cells
 from mio_site.postgres import dump
-from mio_site.postgres.data_folder import PostgresHome
-from mio_site.postgres.server import program
+from mio_site.postgres.server import PostgresHome, program
 from tests.api import ApiClient, user_address
 from tests.cells.blocked_moves import BLOCKED, MOVE
 from tests.cells.filled import a_user, placed, rows_of
@@ -40,8 +39,7 @@ from tests.processes import end_other_sessions, start, wait_until_blocked
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(move_user, "READS_END", 0.05)
-    monkeypatch.setattr(snapshots, "LOCK_TIMEOUT", 0.1)
-    monkeypatch.setattr(snapshots, "PAUSE", 0.0)
+    monkeypatch.setattr(backup_file, "LOCK_TIMEOUT", 0.1)
     OrmQ.objects.all().delete()
 
 
@@ -499,9 +497,8 @@ def placement_written(app: App) -> Iterator[None]:
 
 
 def test_a_lock_that_is_not_to_be_had_ends_the_backup_and_holds_nobody_up(
-    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: App, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(snapshots, "TRIES", 2)
     a_user(app, "c1")
     with placement_written(app):
         with pytest.raises(CommandError, match=r"when that is done\. No backup was made"):

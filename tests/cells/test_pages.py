@@ -179,16 +179,6 @@ def test_when_a_cell_has_nothing_to_review_the_next_one_that_has_is_offered(
     assert away["Location"] == "/"
 
 
-def test_the_admin_shows_the_chosen_cell(operator: Client, app: App) -> None:
-    for name in ("c1", "c2"):
-        operator.post("/cell/", {"cell": name})
-        [held] = Placement.objects.filter(app=app, cell=name)
-        found = operator.get(f"/admin/accounts/enduser/?q={held.external_id}")
-        assert found.status_code == 200
-        assert str(held.user_pk) in found.content.decode()
-    assert operator.get("/admin/accounts/placement/").status_code == 200
-
-
 def test_figures_are_told_cell_by_cell(app: App) -> None:
     told = Client().get("/metrics").content.decode()
     for name in cells.names():

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from accounts.models import EndUser
 from contacts.models import Contact, json_value
-from imports import background, uploads
+from imports import uploads
 from imports.models import Import
 from memories.models import Message
 from tests.dashboard.signin import signed_in
@@ -37,8 +37,8 @@ def upload(client: Client, user: EndUser, text: str, **fields: str) -> Import:
     answer = client.post(at("upload-chat", user), {"file": file, **fields})
     assert answer.status_code == 302
     made = Import.objects.latest("created_at")
-    assert "imports.background.look" in queued()
-    background.look(str(made.pk))
+    assert "imports.uploads.look" in queued()
+    uploads.look(str(made.pk))
     made.refresh_from_db()
     return made
 
@@ -53,7 +53,7 @@ def test_a_chat_is_looked_through_asked_about_taken_in_and_taken_back(reviewer, 
     assert not Message.objects.exists()
 
     reviewer.post(at("start-import", user, chat.pk), {"me": "Ben"})
-    background.take_in(str(chat.pk))
+    uploads.take_in(str(chat.pk))
     chat.refresh_from_db()
     assert (chat.state, chat.accepted, chat.read) == ("done", 3, 3)
     assert [c.name for c in Contact.objects.of(user)] == ["Anna Berg"]
@@ -73,7 +73,7 @@ def test_without_an_answer_nothing_is_imported(reviewer, user) -> None:
         answer = reviewer.post(at("start-import", user, chat.pk), {"me": me})
         assert answer.status_code == 422
         assert b"Say who the user is." in answer.content
-    background.take_in(str(chat.pk))
+    uploads.take_in(str(chat.pk))
     assert not Message.objects.exists()
 
 
@@ -82,9 +82,9 @@ def test_an_order_of_dates_that_nothing_tells_is_asked(reviewer, user) -> None:
     chat = upload(reviewer, user, text)
     assert b"The month comes first" in reviewer.get(at("import", user, chat.pk)).content
     reviewer.post(at("look-again", user, chat.pk), {"order": "month"})
-    background.look(str(chat.pk))
+    uploads.look(str(chat.pk))
     reviewer.post(at("start-import", user, chat.pk), {"me": "Ben"})
-    background.take_in(str(chat.pk))
+    uploads.take_in(str(chat.pk))
     assert [m.created_at.month for m in Message.objects.of(user)] == [1, 2]
 
 
@@ -93,7 +93,7 @@ def test_an_order_of_dates_that_a_day_above_12_tells_is_not_asked(reviewer, user
     chat = upload(reviewer, user, text)
     assert b"comes first" not in reviewer.get(at("import", user, chat.pk)).content
     reviewer.post(at("start-import", user, chat.pk), {"me": "Ben"})
-    background.take_in(str(chat.pk))
+    uploads.take_in(str(chat.pk))
     assert [m.created_at.month for m in Message.objects.of(user)] == [2, 3]
 
 
@@ -133,9 +133,9 @@ def test_an_import_that_broke_off_goes_on_where_it_was(reviewer, user, monkeypat
     chat = upload(reviewer, user, WHATSAPP_IPHONE)
     reviewer.post(at("start-import", user, chat.pk), {"me": "Ben"})
     monkeypatch.setattr("imports.intake.CHUNK", 1)
-    monkeypatch.setattr(background, "TURN", -1.0)
+    monkeypatch.setattr(uploads, "TURN", -1.0)
     for _turn in range(4):
-        background.take_in(str(chat.pk))
+        uploads.take_in(str(chat.pk))
     chat.refresh_from_db()
     assert (chat.state, chat.accepted, chat.duplicates) == ("done", 3, 0)
     assert Contact.objects.of(user).count() == 1
@@ -154,7 +154,7 @@ def looked_at(client: Client, user: EndUser, name: str, text: str) -> Import:
     file = SimpleUploadedFile(name, text.encode())
     assert client.post(at("upload-chat", user), {"file": file}).status_code == 302
     made = Import.objects.latest("created_at")
-    background.look(str(made.pk))
+    uploads.look(str(made.pk))
     made.refresh_from_db()
     return made
 
@@ -172,7 +172,7 @@ def test_an_address_book_is_shown_chosen_taken_in_and_taken_back(reviewer, user)
 
     chosen = {"choice-1": "skip", "choice-2": str(other.pk), "choice-3": "x"}
     reviewer.post(at("start-people", user, book.pk), chosen)
-    background.take_in(str(book.pk))
+    uploads.take_in(str(book.pk))
     book.refresh_from_db()
     assert (book.state, book.counts["new"], book.counts["changed"]) == ("done", 1, 1)
     other.refresh_from_db()
@@ -200,12 +200,12 @@ def test_whose_memories_they_are_is_asked_before_anything_is_shown(reviewer, use
     reviewer.post(at("start-people", user, dump.pk))
     assert Import.objects.get().state == "ready"
     reviewer.post(at("say-who", user, dump.pk), {"me": "default_user"})
-    background.look(str(dump.pk))
+    uploads.look(str(dump.pk))
     shown = reviewer.get(at("import", user, dump.pk)).content.decode()
     assert "Anna Berg" in shown
     assert "default_user" not in shown
     reviewer.post(at("start-people", user, dump.pk))
-    background.take_in(str(dump.pk))
+    uploads.take_in(str(dump.pk))
     dump.refresh_from_db()
     assert (dump.counts["new"], dump.counts["relations"]) == (2, 2)
 
@@ -218,7 +218,7 @@ def test_a_choice_whose_person_is_gone_leaves_the_entry_out(reviewer, user) -> N
     reviewer.post(at("start-people", user, book.pk), {"choice-2": str(other.pk)})
     other.merged_into = third
     other.save(update_fields=["merged_into"])
-    background.take_in(str(book.pk))
+    uploads.take_in(str(book.pk))
     book.refresh_from_db()
     assert (book.state, book.counts["new"], book.counts["undecided"]) == ("done", 2, 1)
 

@@ -86,6 +86,11 @@ def test_another_operator_sees_the_apps_named_and_has_the_role():
     for arguments in (["ann"], ["eve", "--only", "nothing"]):
         with pytest.raises(CommandError, match=r"ann|nothing"):
             run("add_operator", *arguments)
+    run("remove_operator", "ann")
+    assert client.get(reverse("dashboard:users")).status_code == 302
+    assert not signs_in(password, "ann")
+    with pytest.raises(CommandError, match="eve"):
+        run("remove_operator", "eve")
 
 
 def test_wrong_passwords_from_everywhere_lock_a_name_and_no_other():

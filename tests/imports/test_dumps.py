@@ -68,7 +68,7 @@ def stated(user: EndUser) -> dict[str, set[str]]:
 )
 def test_the_memories_of_one_mem0_user_are_taken_in(zoe, tmp_path, form) -> None:
     done = imported(write(tmp_path, "dump.json", form), me="ben-7")
-    assert (done["format"], done["notes"], done["left_out"]) == ("mem0", 4, 3)
+    assert (done["format"], done["memories"], done["left_out"]) == ("mem0", 4, 3)
     assert stated(zoe) == {
         "Is allergic to peanuts": set(),
         "Friend Maria is vegetarian": {"Maria"},
@@ -86,7 +86,7 @@ def test_the_same_dump_again_adds_nothing_and_a_longer_one_what_is_new(zoe, tmp_
     assert imported(write(tmp_path, "b.json", MEM0), me="ben-7")["change"] is None
     Memory.objects.of(zoe).filter(content="Name is Ben").update(status="archived")
     more = [*MEM0, {"id": "a8", "memory": "Plays chess", "user_id": "ben-7"}]
-    assert imported(write(tmp_path, "c.json", more), me="ben-7")["notes"] == 1
+    assert imported(write(tmp_path, "c.json", more), me="ben-7")["memories"] == 1
 
 
 def test_whose_memories_they_are_is_asked_and_never_guessed(zoe, tmp_path) -> None:
@@ -99,14 +99,14 @@ def test_whose_memories_they_are_is_asked_and_never_guessed(zoe, tmp_path) -> No
         imported(graph)
     assert not Import.objects.exists()
     told = StringIO()
-    assert imported(path, dry_run=True, stderr=told)["notes"] == 3
+    assert imported(path, dry_run=True, stderr=told)["memories"] == 3
     assert "3  ben-7" in told.getvalue()
     assert not Memory.objects.exists()
 
 
 def test_a_graph_becomes_people_memories_and_relations(zoe, tmp_path) -> None:
     done = imported(write(tmp_path, "memory.jsonl", JSONL), me="default_user")
-    assert (done["created"], done["notes"], done["relations"]) == (2, 6, 2)
+    assert (done["new"], done["memories"], done["relations"]) == (2, 6, 2)
     assert stated(zoe) == {
         "The user: Speaks Spanish": set(),
         "Anna Berg: Works at Acme": {"Anna Berg"},

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from imports import source
 from imports.overview import look, turns
-from imports.types import DayOrderUnknown, NotReadable, Options, Turn
+from imports.types import DayOrderUnknown, NotReadable, Turn
 from tests.imports.files import (
     CASES,
     CHATLOG_TEXT,
@@ -89,7 +89,7 @@ def test_an_order_that_nothing_tells_is_asked_for(tmp_path: Path) -> None:
     path = write(tmp_path, "a.txt", dated("1/2/21", "2/3/21"))
     with pytest.raises(DayOrderUnknown):
         look(path, UTC)
-    [one, _] = turns(path, UTC, Options(day_first=False))
+    [one, _] = turns(path, UTC, day_first=False)
     assert one.at == datetime(2021, 1, 2, 15, 34, tzinfo=UTC)
 
 

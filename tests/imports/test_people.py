@@ -12,8 +12,7 @@ from contacts.address_books.entry_matching import UnknownChoice
 from contacts.models import Contact, Relation, json_value
 from imports.dumps import book_file
 from imports.models import Import
-from imports.people_intake import take_in
-from imports.people_plan import plan
+from imports.people_intake import plan, take_in
 from memories import tasks
 from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
@@ -181,7 +180,7 @@ def test_the_command_takes_either_format_and_notes_the_import(zoe, tmp_path: Pat
     assert not Contact.objects.exists()
     call_command("import_chat", str(path), user="zoe", json=True, stdout=out)
     dry, told = map(json.loads, out.getvalue().splitlines())
-    assert (dry["created"], told["created"], told["format"]) == (2, 2, "google-csv")
+    assert (dry["new"], told["new"], told["format"]) == (2, 2, "google-csv")
     noted = Import.objects.of(zoe).get()
     assert (str(noted.change), noted.counts["new"], noted.state) == (told["change"], 2, "done")
     call_command(

@@ -123,7 +123,7 @@ def test_no_backup_is_made_that_lacks_rows(tmp_path: Path) -> None:
             table = f"memories_vector_{number}"
             cursor.execute(f"DROP POLICY IF EXISTS mio_scope ON {table}")
             cursor.execute(f"CREATE POLICY mio_scope ON {table} USING (false)")
-    with pytest.raises(CommandError, match=r"memories_vector \(0 instead of [1-9]"):
+    with pytest.raises(CommandError, match=r"memories_vector_0, .*memories_vector_15"):
         call_command("backup", tmp_path / "file")
     assert list(tmp_path.iterdir()) == []
     call_command("migrate", verbosity=0)
@@ -141,7 +141,6 @@ def test_vectors_that_a_backup_of_an_older_version_lacks_are_made_anew(tmp_path:
     old = with_manifest(new, tmp_path / "old", rows=rows | {"memories_vector": count})
     call_command("restore", old, verify=True, stdout=said)
     call_command("restore", old, yes=True, stdout=said)
-    assert said.getvalue().count(f"lacks the {count} vectors of default") == 2
     assert (Vector.objects.count(), ranks(end_user)) == (count, found)
     fewer = with_manifest(old, tmp_path / "fewer", rows=rows | {"memories_posting": 0})
     with pytest.raises(CommandError, match=r"memories_posting .*Nothing was changed"):

@@ -15,7 +15,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from accounts.scope import SETTINGS
 from memories.jobs import sweep
 from memories.models import Batch, ModelCall, Retrieval
-from tests.api import ApiClient
 from tests.factories import make_end_user, make_message
 
 pytestmark = pytest.mark.django_db
@@ -27,12 +26,6 @@ def test_healthz_asks_nothing_of_the_database(
     with django_assert_num_queries(0):  # type: ignore[operator]
         response = client.get("/healthz")
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
-
-
-def test_an_answer_of_the_api_ends_in_a_newline() -> None:
-    client = ApiClient()
-    assert client.get("app/")[0] == 200
-    assert client.reply.content.endswith(b"}\n")
 
 
 def test_readyz_is_200_when_every_migration_is_applied(client: Client) -> None:

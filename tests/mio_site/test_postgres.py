@@ -19,7 +19,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from mio_site.postgres import instance, server
-from mio_site.postgres.data_folder import PostgresHome, lock
+from mio_site.postgres.server import PostgresHome, lock
 from tests.mio_site.waiting import eventually
 
 pytestmark = pytest.mark.system

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db.models import Model
 
 from accounts import cells
 from accounts.encryption import Undecryptable, columns, renewed
@@ -18,36 +17,25 @@ class Command(MioCommand):
     )
 
     def handle(self, *, json: bool, **_options: Any) -> None:
-        reencrypted = current = 0
+        reencrypted = 0
         unreadable: list[str] = []
         for model, name in columns():
             rows = model._default_manager.exclude(**{name: ""}).order_by("pk")
-            for pk, encrypted in self._shown(
-                rows.values_list("pk", name), rows.count(), model, name
-            ):
+            for pk, encrypted in rows.values_list("pk", name):
                 try:
                     new = renewed(encrypted)
                 except Undecryptable:
                     unreadable.append(f"{model._meta.db_table} {pk} {name}")
                     continue
-                if new == encrypted:
-                    current += 1
                 # What somebody set meanwhile is under the key of today already.
-                elif model._default_manager.filter(pk=pk, **{name: encrypted}).update(
-                    **{name: new}
-                ):
+                unchanged = model._default_manager.filter(pk=pk, **{name: encrypted})
+                if unchanged.update(**{name: new}):
                     reencrypted += 1
                     if cells.several() and issubclass(model, InEveryCell):
                         model._default_manager.get(pk=pk).spread()
-        self.report(json, reencrypted=reencrypted, current=current, unreadable=unreadable)
+        self.report(json, reencrypted=reencrypted, unreadable=unreadable)
         if unreadable:
             raise CommandError(
                 f"{len(unreadable)} secrets are under a key that is neither SECRET_KEY nor in "
                 "SECRET_KEY_FALLBACKS. Add it there and run this again, or set those secrets anew."
             )
-
-    def _shown(self, rows: Any, total: int, model: type[Model], name: str) -> Any:
-        with self.bar(total, "secret", f"{model._meta.model_name} {name}") as bar:
-            for row in rows:
-                yield row
-                bar.update()

@@ -19,8 +19,7 @@ from accounts.reasons import Skipped
 from imports import dumps, intake, overview, people_intake
 from imports.formats import TITLES
 from imports.models import Import
-from imports.people_plan import plan
-from imports.types import DayOrderUnknown, Dump, NotReadable, Options
+from imports.types import DayOrderUnknown, Dump, NotReadable
 from memories.pipeline import buffer
 
 ACTOR = "operator:import"
@@ -70,9 +69,8 @@ class Command(MioCommand):
             if dump is not None:
                 self._import_people(dump, me, end_user, dry_run=dry_run, json=json)
             else:
-                options = Options(day_first)
                 self._import_chat(
-                    Path(file), zone, options, me, end_user, dry_run=dry_run, json=json
+                    Path(file), zone, day_first, me, end_user, dry_run=dry_run, json=json
                 )
         except NotReadable as error:
             hint = " (--day-first, --no-day-first)" if isinstance(error, DayOrderUnknown) else ""
@@ -87,11 +85,11 @@ class Command(MioCommand):
         for owner in dump.owners:
             self.stderr.write(f"{owner.memories:>8}  {owner.key}")
         if dry_run:
-            planned = plan(end_user, dump)
+            planned = people_intake.plan(end_user, dump)
             for entry in planned.matched:
                 self.stderr.write(f"{entry.outcome:>10}  {entry.entry.name}  {entry.why or ''}")
             calls = len(planned.memories) if _asks_model() else 0
-            self.report(json, dry_run=True, **planned.figures, model_calls=calls)
+            self.report(json, dry_run=True, format=dump.format, **planned.counts, model_calls=calls)
             return
         if dump.owners and me is None:
             owners = ", ".join(owner.key for owner in dump.owners)
@@ -99,14 +97,15 @@ class Command(MioCommand):
         end_user = _stored(end_user)
         done = people_intake.take_in(end_user, dump, actor=ACTOR)
         Import.note(end_user, dump.format, done.plan.counts, done.change)
-        self.report(json, **done.plan.figures, change=done.change.pk if done.change else None)
+        change = done.change.pk if done.change else None
+        self.report(json, format=dump.format, **done.plan.counts, change=change)
 
     def _import_chat(
-        self, path: Path, zone: Any, options: Options, me: str | None, end_user: EndUser, *,
+        self, path: Path, zone: Any, day_first: bool | None, me: str | None, end_user: EndUser, *,
         dry_run: bool, json: bool,
     ) -> None:  # fmt: skip
         """Takes in the messages of a chat. Raises NotReadable."""
-        chat = overview.look(path, zone, options, end_user.names)
+        chat = overview.look(path, zone, day_first, end_user.names)
         self._list_writers(chat)
         guessed = chat.guess.key if chat.guess else ""
         if dry_run:
@@ -119,7 +118,7 @@ class Command(MioCommand):
         )
         try:
             change = intake.begin(import_, choice, ACTOR)
-            turns = overview.turns(path, zone, options)
+            turns = overview.turns(path, zone, day_first)
             with self.bar(chat.messages, "message", "imported") as bar:
                 intake.load(import_, turns, choice, lambda read: bar.update(read - bar.n))
         except NotReadable as error:

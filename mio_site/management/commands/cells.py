@@ -19,10 +19,7 @@ from memories import portability
 from mio_site import cell_check, cell_schema
 from webhooks.models import Delivery
 
-# Ids stay below 2^53, which every client can hold.
-MOST_NUMBER = (1 << (53 - cells.COUNTED_BITS)) - 1
 CHUNK = 1000
-COLUMNS = ("cell", "number", "server", "schema", "node", "users", "rows", "size", "state")
 
 _SIZE = """
 SELECT coalesce(sum(greatest(reltuples, 0)) FILTER (WHERE relkind = 'r'), 0)::bigint,
@@ -66,13 +63,8 @@ class Command(MioCommand):
         rows = [_state_of(cell) for cell in cells.names()]
         if json:
             self.report(json, cells=rows)
-            return
-        lines = [["–" if row[name] is None else str(row[name]) for name in COLUMNS] for row in rows]
-        table = [list(COLUMNS), *lines]
-        widths = [max(len(line[place]) for line in table) for place in range(len(COLUMNS))]
-        for line in table:
-            padded = (word.ljust(width) for word, width in zip(line, widths, strict=True))
-            self.stdout.write("  ".join(padded).rstrip())
+        for row in () if json else rows:
+            self.report(json, **row)
 
     def _add(self, json: bool, *, cell: str, **_options: Any) -> None:
         if cell not in settings.MIO_CELLS:
@@ -98,7 +90,8 @@ class Command(MioCommand):
         except Error as error:
             raise CommandError(f"{cell} can't be made ready: {error}".strip()) from error
         known = Cell.objects.filter(name=cell).first()
-        number = known.number if known else _next_number()
+        most = Cell.objects.aggregate(most=Max("number"))["most"] or 0
+        number = known.number if known else most + 1
         cell_schema.number_ids(cell, number)
         placement.bring_copies(cell)
         adopted = self._place_those_of_before()
@@ -107,9 +100,12 @@ class Command(MioCommand):
         self.report(json, cell=cell, number=number, adopted=adopted)
 
     def _open(self, json: bool, *, cell: str, **_options: Any) -> None:
-        self._close(json, cell=cell, closed=False)
+        self._set_closed(json, cell, closed=False)
 
-    def _close(self, json: bool, *, cell: str, closed: bool = True, **_options: Any) -> None:
+    def _close(self, json: bool, *, cell: str, **_options: Any) -> None:
+        self._set_closed(json, cell, closed=True)
+
+    def _set_closed(self, json: bool, cell: str, *, closed: bool) -> None:
         if cell == cells.SHARED:
             raise CommandError(
                 f"{cell} is what all cells share, and takes new users while no other does: "
@@ -245,21 +241,12 @@ class Command(MioCommand):
         return placed
 
 
-def _next_number() -> int:
-    """Raises CommandError where there are as many cells as ids allow."""
-    number = int(Cell.objects.aggregate(most=Max("number"))["most"] or 0) + 1
-    if number > MOST_NUMBER:
-        raise CommandError(f"There are {MOST_NUMBER} cells already; ids allow no more.")
-    return number
-
-
 def _state_of(cell: str) -> dict[str, Any]:
     at: dict[str, Any] = connections[cell].settings_dict
     port = f":{at['PORT']}" if at["PORT"] else ""
     server = f"{at['HOST'] or 'localhost'}{port}/{at['NAME']}"
     row = Cell.objects.filter(name=cell).first()
     shown: dict[str, Any] = {
-        **dict.fromkeys(COLUMNS),
         "cell": cell,
         "number": row.number if row else 0,
         "server": server,

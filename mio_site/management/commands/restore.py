@@ -48,26 +48,19 @@ class Command(BaseCommand):
                     self._verify(file, manifest)
                     return
             others = restore.check_others(manifest)
-            without_vectors = restore.put_back(file, manifest)
+            restore.put_back(file, manifest)
         except (DumpError, OSError, Error) as error:
             raise CommandError(f"{str(error).strip()} Nothing was changed.") from error
         except restore.PartlyReplaced as error:
             raise CommandError(str(error)) from error
-        self._finish(file, manifest, others, without_vectors)
+        self._finish(file, manifest, others)
 
-    def _finish(
-        self,
-        file: Path,
-        manifest: Manifest,
-        others: list[str],
-        without_vectors: list[DumpedDatabase],
-    ) -> None:
+    def _finish(self, file: Path, manifest: Manifest, others: list[str]) -> None:
         try:
             if backup_file.restore_key(file):
                 self.stdout.write("The secret key of the backup is in MIO_HOME: start Mio anew.")
             with cells.only([database.name for database in manifest.cells]):
                 problems = restore.bring_up(manifest)
-                self._fill_vectors(without_vectors)
         except (CommandError, OSError, Error) as error:
             raise CommandError(
                 f"All that the backup holds was put back; then: {str(error).strip()} Run `migrate` "
@@ -81,22 +74,13 @@ class Command(BaseCommand):
         if left := _left(problems):
             raise CommandError(f"All that the backup holds was put back. {left}")
 
-    def _fill_vectors(self, without_vectors: list[DumpedDatabase]) -> None:
-        for database in without_vectors:
-            created, counted = restore.fill_vectors(database.name), database.rows[restore.VECTORS]
-            self.stdout.write(
-                f"Warning: the backup lacks the {counted} vectors of {database.name}, as those of older "
-                f"versions do. {created} were made from the memories; run `reembed` for those without."
-            )
-
     def _verify(self, file: Path, manifest: Manifest) -> None:
         with ExitStack() as scratch:
             for database in manifest.databases:
                 scratch.enter_context(dump.scratch_database(database.name))
-            without_vectors = restore.put_back(file, manifest)
+            restore.put_back(file, manifest)
             if left := _left(restore.bring_up(manifest)):
                 raise DumpError(left)
-            self._fill_vectors(without_vectors)
             for database in manifest.databases:
                 self._doctor(database)
         tables = sum(len(database.rows) for database in manifest.databases)

@@ -239,7 +239,7 @@ def test_a_picture_of_lines_without_folds_is_left_out_in_silence():
 def test_an_address_book_becomes_contacts(file):
     make_end_user(app=make_app(name="default"), external_id="zoe", language="zh")
     figures = run("import_chat", "--user", "zoe", file(BOOK), "--json")
-    assert (figures["created"], figures["updated"], figures["notes"]) == (2, 0, 2)
+    assert (figures["new"], figures["changed"], figures["memories"]) == (2, 0, 2)
     end_user = EndUser.objects.get(external_id="zoe")
     xia = store.find(end_user, "沈知夏")[0]
     assert xia.aliases == ["夏夏", "小夏"]
@@ -274,7 +274,7 @@ def test_a_second_import_changes_nothing(file):
     end_user = EndUser.objects.get(external_id="zoe")
     before, changes = state(end_user), Change.objects.count()
     figures = run("import_chat", "--user", "zoe", book, "--json")
-    assert (figures["created"], figures["updated"], figures["notes"], figures["relations"]) == (
+    assert (figures["new"], figures["changed"], figures["memories"], figures["relations"]) == (
         0,
     ) * 4
     assert (state(end_user), Change.objects.count()) == (before, changes)
@@ -306,8 +306,8 @@ def test_two_people_of_one_name_and_different_birthdays_stay_two(file):
     end_user = make_end_user(app=make_app(name="default"), external_id="zoe")
     make_contact(end_user, "王磊", attributes={"birthday": [json_value("1980-01-01")]})
     book = file(CARD.format("王磊", "BDAY:1995-05-05"))
-    assert run("import_chat", "--user", "zoe", book, "--json")["created"] == 1
-    assert run("import_chat", "--user", "zoe", book, "--json")["created"] == 0
+    assert run("import_chat", "--user", "zoe", book, "--json")["new"] == 1
+    assert run("import_chat", "--user", "zoe", book, "--json")["new"] == 0
     assert Contact.objects.of(end_user).count() == 2
 
 
@@ -337,7 +337,7 @@ def test_a_broken_line_is_counted_and_all_else_is_taken_in(file):
 @pytest.mark.django_db
 def test_cards_without_a_name_are_counted_and_left_out(file):
     figures = run("import_chat", "--user", "zoe", file(CARD.format("", "TEL:1234567")), "--json")
-    assert (figures["entries"], figures["skipped"], figures["created"]) == (1, 1, 0)
+    assert (figures["entries"], figures["skipped"], figures["new"]) == (1, 1, 0)
 
 
 @pytest.mark.django_db
@@ -358,7 +358,7 @@ def test_an_export_imported_again_is_the_same_address_book(file, tmp_path, versi
     run("import_chat", "--user", "eve", out, "--json")
     # The people on a card stand in the order in which their relations were made.
     assert without_cards(second) == without_cards(first)
-    assert run("import_chat", "--user", "zoe", out, "--json")["updated"] == 0
+    assert run("import_chat", "--user", "zoe", out, "--json")["changed"] == 0
 
 
 WORDS = st.text(st.sampled_from("ab Z,;:\\\n\"'=小红𠮷é👩‍👧#-"), min_size=1, max_size=40)

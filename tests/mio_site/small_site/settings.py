@@ -10,8 +10,7 @@ DEBUG = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"database_away": {"()": "mio_site.logs.DatabaseAway"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["database_away"]}},
+    "handlers": {"console": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["console"]},
     "loggers": {"django": {"handlers": []}},
 }
