@@ -16,6 +16,7 @@ from django.urls import reverse
 from accounts.models import ApiKey, EndUser
 from accounts.urls import urlpatterns as account_urls
 from contacts.urls import urlpatterns as contact_urls
+from imports.urls import urlpatterns as import_urls
 from memories.api.messages import Messages
 from memories.models import Message
 from memories.urls import urlpatterns as memory_urls
@@ -244,7 +245,8 @@ def test_every_endpoint_asks_for_a_key() -> None:
 
 def _kwargs(name: str) -> dict[str, object]:
     """Arguments of the right form for an endpoint, the user's id left out."""
-    pattern = next(p for p in (*contact_urls, *memory_urls, *account_urls) if p.name == name)
+    everywhere = (*contact_urls, *memory_urls, *account_urls, *import_urls)
+    pattern = next(p for p in everywhere if p.name == name)
     made = {"UUIDConverter": uuid4(), "IntConverter": 1}
     return {
         argument: made[type(converter).__name__]

@@ -113,10 +113,10 @@ def zoe() -> EndUser:
 def looked_at(user: EndUser, text: str, me: str | None = None) -> Import:
     """An upload that waits for an answer."""
     import_ = uploads.keep(user, SimpleUploadedFile("a.txt", text.encode()), "")
-    uploads.look(import_)
+    uploads.look(str(import_.pk))
     if me is not None:
         assert uploads.say_who(import_, me)
-        uploads.look(import_)
+        uploads.look(str(import_.pk))
     return Import.objects.get(pk=import_.pk)
 
 
