@@ -1,11 +1,42 @@
-"""Formats of the log, as text or JSON, and a filter for a collector that is unavailable."""
+"""Formats of the log, as text or JSON, and filters for repeated errors."""
 
 import json
 import logging
+import re
 import time
 from datetime import UTC, datetime
 
 WARN_EVERY = 30.0  # seconds
+# How psycopg and Django report a lost or refused connection. The queue logs tracebacks of tasks as text.
+_LOST = re.compile(
+    r"OperationalError: (?:connection |consuming input failed|sending query|the connection is |"
+    r"server closed|terminating|couldn't get a connection)|InterfaceError: (?:the )?connection"
+)
+_FIRST_WORDS = re.compile(r"Error: (.*)")
+
+
+class DatabaseAway(logging.Filter):
+    """Passes one line in WARN_EVERY seconds, without its traceback, about a database that is
+    unavailable."""
+
+    quiet_until = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "psycopg.pool":
+            return False  # the code that asked the pool for a connection logs the same
+        text = record.getMessage()
+        if record.exc_info:
+            text = f"{text}\n{logging.Formatter().formatException(record.exc_info)}"
+        if not (lost := _LOST.search(text)):
+            return True
+        now = time.monotonic()
+        if now < self.quiet_until:
+            return False
+        self.quiet_until = now + WARN_EVERY
+        cause = _FIRST_WORDS.search(text, lost.start())
+        record.msg, record.args = "The database is unavailable: %s", (cause and cause[1],)
+        record.exc_info = record.exc_text = None
+        return True
 
 
 class CollectorAway(logging.Filter):

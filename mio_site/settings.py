@@ -342,6 +342,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"text": {"()": "mio_site.logs.Line"}, "json": {"()": "mio_site.logs.Json"}},
     "filters": {
+        "database_away": {"()": "mio_site.logs.DatabaseAway"},
         "collector_away": {"()": "mio_site.logs.CollectorAway"},
         "request_id": {"()": "mio_site.request_id.RequestId"},
         "trace_id": {"()": "accounts.tracing.TraceId"},
@@ -350,7 +351,7 @@ LOGGING = {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": MIO_LOG_FORMAT,
-            "filters": ["collector_away", "request_id", "trace_id"],
+            "filters": ["database_away", "collector_away", "request_id", "trace_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
@@ -359,7 +360,5 @@ LOGGING = {
         "django": {"handlers": []},
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
-        # Who asked the pool for a connection says the same.
-        "psycopg.pool": {"level": "CRITICAL"},
     },
 }

@@ -51,8 +51,8 @@ def _logged(problem: str) -> Iterator[None]:
     """Logs an error of the database that ends the block, and goes on behind it."""
     try:
         yield
-    except Error as error:
-        log.warning("%s: %s", problem, type(error.__cause__ or error).__name__)
+    except Error:
+        log.exception(problem)
 
 
 class Pulse:

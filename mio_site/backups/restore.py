@@ -171,9 +171,10 @@ def bring_up(manifest: Manifest) -> list[Problem]:
     that are lacking from the embeddings of memories. Returns what was wrong in cells."""
     call_command("migrate", interactive=False, verbosity=0)
     for database in manifest.databases:
+        if not database.rows.get(VECTORS):
+            continue
         with cells.entered(database.name), scope.all_users():
             if not Vector.objects.exists():
-                Memory.objects.exclude(embedding=None).update(
-                    embedding=F("embedding")
-                )  # by a trigger
+                # A trigger makes the vector.
+                Memory.objects.exclude(embedding=None).update(embedding=F("embedding"))
     return settle() if manifest.cells else []

@@ -103,15 +103,15 @@ def test_a_search_asks_every_cell_and_leads_to_where_the_user_is(operator: Clien
     for name in cells.names():
         operator.post("/cell/", {"cell": name})
         answer = operator.get("/find/?q=hong")
-        found = answer.context["found"].people
+        found = answer.context["found"]["people"]
         assert [placed[one.end_user_id] for one in found] == ["ben", "zoe", "eva", "ann"]
-        memories = operator.get("/find/?q=大提琴").context["found"].memories
+        memories = operator.get("/find/?q=大提琴").context["found"]["memories"]
         assert {placed[one.end_user_id] for one in memories} == {*placed.values()}
         for one in found:
             address = reverse("dashboard:contact", args=[one.end_user_id, one.pk])
             assert address in answer.content.decode()
             assert placed[one.end_user_id] in operator.get(address).content.decode()
-        assert [u.external_id for u in operator.get("/find/?q=ann").context["found"].users] == [
+        assert [u.external_id for u in operator.get("/find/?q=ann").context["found"]["users"]] == [
             "ann"
         ]
 

@@ -87,7 +87,7 @@ def test_a_conversation_is_stored_read_and_comes_back_as_a_prompt(mio: Mio) -> N
     assert "nurse" in context["system_prompt"]
     for answer, kind in (
         (context, t.Context),
-        (mio.get_contact("ann@example.com/1", zoe["id"]), t.ContactDetail),
+        (mio.get_contact("ann@example.com/1", zoe["id"]), t.PersonDetail),
         (mio.list_contacts("ann@example.com/1"), t.ContactPage),
         (mio.list_memories("ann@example.com/1"), t.MemoryPage),
         (mio.list_messages("ann@example.com/1"), t.MessagePage),

@@ -10,7 +10,8 @@ DEBUG = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "filters": {"database_away": {"()": "mio_site.logs.DatabaseAway"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["database_away"]}},
     "root": {"handlers": ["console"]},
     "loggers": {"django": {"handlers": []}},
 }
