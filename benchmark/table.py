@@ -47,19 +47,20 @@ COLUMNS: dict[str, Callable[[Figures], str]] = {
 
 
 def markdown(systems: Sequence[Figures]) -> str:
-    """A table; the time of a context as a ratio to the fastest. Tasks of one system may come apart."""
+    """A table; the time of a context as a ratio to the fastest that searches (1 ms or more). Tasks of
+    one system may stand in several of ``systems``."""
     by_name: dict[str, dict[str, Any]] = {}
     for one in systems:
         by_name.setdefault(one["system"], {}).update(one)
     systems = list(by_name.values())
     times = [at(one, ("lives_cost", "ms")) for one in systems]
-    least = min((ms for ms in times if ms), default=None)
+    least = min((ms for ms in times if ms and ms >= 1), default=None)
     lines = [
         "| system | " + " | ".join(COLUMNS) + " | time |",
         "|---|" + "--:|" * (len(COLUMNS) + 1),
     ]
     for figures, ms in zip(systems, times, strict=True):
         cells = [cell(figures) for cell in COLUMNS.values()]
-        ratio = f"{ms / least:.1f}" if ms and least else "–"
+        ratio = f"{ms / least:.1f}" if ms and least and ms >= 1 else "–"
         lines.append(f"| {figures['system']} | " + " | ".join([*cells, ratio]) + " |")
     return "\n".join(lines)
