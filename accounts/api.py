@@ -82,11 +82,11 @@ def operation(
     def describe(handler: Callable[..., Any]) -> Any:
         @wraps(handler)
         def handled(self: "UserView", _request: Request, user: str, **parts: Any) -> Response:  # noqa: ARG001
-            asked = [self.body(body, partial=partial)] if body else []
+            validated = [self.body(body, partial=partial)] if body else []
             if query:
-                _known = self.end_user  # whoever is unknown is a 404, whatever was asked
-                asked = [self.query(query)]
-            data = handler(self, *asked, **parts)
+                _ = self.end_user  # an unknown user is a 404, before the query is validated
+                validated = [self.query(query)]
+            data = handler(self, *validated, **parts)
             return data if isinstance(data, Response) else Response(data, status=min(answers))
 
         summary, _, rest = (handler.__doc__ or "").partition("\n\n")

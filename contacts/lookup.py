@@ -96,20 +96,22 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     if not back:
         session, before = session[-2 * stay :], []
     if not back and not session:
-        found = hits(end_user, keys_in(document), attributes=attributes)
-        named = _named(document, _entries(found))
-        known = _known(found)
-        mentions = _with_described(named, _fitting(described, found))
+        key_hits = hits(end_user, keys_in(document), attributes=attributes)
+        named = _named(document, _entries(key_hits))
+        known = _known(key_hits)
+        mentions = _with_described(named, _fitting(described, key_hits))
         return _people(end_user, message, mentions, known, today, span)
     turns_read = [*session, *before]
     of_turns = (_turn_keys(end_user.pk, turn.text) for turn in turns_read)
     wanted = keys_in(document).union(*of_turns)
     understood = {pk for turn in turns_read for pk in turn.understood}
-    found = hits(end_user, wanted, attributes=attributes, contacts=sorted(understood), related=True)
-    in_focus = {UUID(hit.known["id"]): hit.entry.person for hit in found if not hit.key}
-    entries = _entries(found)
+    key_hits = hits(
+        end_user, wanted, attributes=attributes, contacts=sorted(understood), related=True
+    )
+    in_focus = {UUID(hit.known["id"]): hit.entry.person for hit in key_hits if not hit.key}
+    entries = _entries(key_hits)
     named = _named(document, entries)
-    related, known = relations.of_hits(found)
+    related, known = relations.of_hits(key_hits)
     said = _utterances(end_user, session, entries, in_focus)
     *earlier, meant = resolve_turns(
         Utterance("user", message, tuple(named)),
@@ -119,7 +121,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     )
     by_name = {mention.person.id for mention in named}
     meant = [mention for mention in meant if mention.person.id not in by_name]
-    mentions = _with_described([*named, *meant], _fitting(described, found))
+    mentions = _with_described([*named, *meant], _fitting(described, key_hits))
     users = [
         [*turn.mentions, *more]
         for turn, more in zip(said[-len(earlier) :], earlier, strict=True)
@@ -128,7 +130,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     mentions += staying(users, mentions, stay)
     # Who is only in focus is in no text.
     shown = {mention.person.id for mention in mentions}
-    known |= _known(hit for hit in found if hit.key or UUID(hit.known["id"]) in shown)
+    known |= _known(hit for hit in key_hits if hit.key or UUID(hit.known["id"]) in shown)
     people = _people(end_user, message, mentions, known, today, span)
     return people._replace(talked_of=_talked_of(said, earlier))
 
@@ -181,8 +183,8 @@ def _people(
     """Without those who are archived: they were read, so that nobody else is taken for them."""
     there = {pk: one for pk, one in known.items() if not one["archived"]}
     cards = {pk: one["card"] for pk, one in there.items()}
-    meant = [mention for mention in mentions if mention.person.id in there]
-    meant = told_apart(message, meant, cards)
+    standing = [mention for mention in mentions if mention.person.id in there]
+    meant = told_apart(message, standing, cards)
     near = [*_own_dates(end_user, today), *_dates(there, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))

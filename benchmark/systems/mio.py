@@ -37,8 +37,8 @@ class Mio:
         return str(self._post("context/", asked)["system_prompt"])
 
     def search(self, query: str, limit: int) -> list[str]:
-        asked = {"query": query, "limit": limit}
-        return [one["content"] for one in self._post("search/", asked)["results"]]
+        body = {"query": query, "limit": limit}
+        return [one["content"] for one in self._post("search/", body)["results"]]
 
     def same(self, first: dict[str, Any], second: dict[str, Any]) -> bool:
         """Whether Mio would suggest to an operator that these are one person."""

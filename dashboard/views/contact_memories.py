@@ -248,9 +248,9 @@ def show_forget(request: HttpRequest, person: Contact) -> HttpResponse:
 @access.admin_action
 def forget_person(request: HttpRequest, person: Contact) -> HttpResponse:
     """Erases a person with everything about them."""
-    gone = erase.forget_contact(person.end_user, person.pk, access.erased_by(request))
-    feedback.erased(request, gone)
-    then = "undecided" if gone.unsure else "contacts"
+    erased = erase.forget_contact(person.end_user, person.pk, access.erased_by(request))
+    feedback.erased(request, erased)
+    then = "undecided" if erased.unsure else "contacts"
     return redirect(f"dashboard:{then}", person.end_user_id)
 
 
@@ -270,8 +270,8 @@ def forget_memories(
     if "sure" not in request.POST:
         plan = preview.of_memories(person.end_user, ids)
         return _forget_page(request, person, plan, chosen=memories)
-    gone = erase.forget_these(person.end_user, ids, (), (), (), by=access.erased_by(request))
-    feedback.erased(request, gone)
+    erased = erase.forget_these(person.end_user, ids, (), (), (), by=access.erased_by(request))
+    feedback.erased(request, erased)
     return to_tab(request, person, "memories")
 
 

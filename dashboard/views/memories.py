@@ -213,8 +213,8 @@ def before_forgetting(request: HttpRequest, memory: Memory) -> HttpResponse:
 @access.admin_action
 def forget_memory(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Erases a memory for good."""
-    gone = erase.forget_memory(memory.end_user, memory.pk, access.erased_by(request))
-    feedback.erased(request, gone)
+    erased = erase.forget_memory(memory.end_user, memory.pk, access.erased_by(request))
+    feedback.erased(request, erased)
     return redirect("dashboard:memories", memory.end_user_id)
 
 

@@ -130,10 +130,10 @@ def before_forgetting(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.admin_action
 def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Erases an end user for good."""
-    gone = erase.forget_everything(end_user, access.erased_by(request))
-    feedback.erased(request, gone, end_user.external_id)
-    if gone.receipt:
-        return redirect("dashboard:receipt", gone.receipt)
+    erased = erase.forget_everything(end_user, access.erased_by(request))
+    feedback.erased(request, erased, end_user.external_id)
+    if erased.receipt:
+        return redirect("dashboard:receipt", erased.receipt)
     return redirect("dashboard:users")
 
 

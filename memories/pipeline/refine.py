@@ -170,13 +170,13 @@ def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]
 def near_pairs(end_user: EndUser, fresh: Collection[UUID]) -> set[frozenset[UUID]]:
     """Pairs of memories near in meaning, one of each among ``fresh``. One statement."""
     near = calibration_of(embedder().model).near_duplicate
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "space": space(embedder()),
         "end_user": end_user.pk,
         "fresh": list(fresh),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_PAIRS, {**asked, "far": 1 - near, "most": NEIGHBOURS})
+        cursor.execute(_PAIRS, {**parameters, "far": 1 - near, "most": NEIGHBOURS})
         return {frozenset(pair) for pair in cursor.fetchall()}
 
 

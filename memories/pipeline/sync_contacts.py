@@ -191,10 +191,10 @@ def link_drafts(
         for ref in draft.extracted.people
         if ref in contacts
     ]
-    made = link(end_user, wanted, Link.MadeBy.EXTRACTOR)
+    new_links = link(end_user, wanted, Link.MadeBy.EXTRACTOR)
     for contact in {contact.id: contact for _, contact, _ in wanted}.values():
         store.save(contact, [])
-    return made
+    return new_links
 
 
 def link(
@@ -234,10 +234,11 @@ def link(
 
 
 def note_unlinked(end_user_id: int) -> None:
-    """Notes of a user whether some memory of people is linked to nobody: who looks for such memories
-    of all users then looks at few of them."""
-    has = Memory.objects.unlinked([end_user_id]).exists()
-    EndUser.objects.filter(pk=end_user_id, has_unlinked=not has).update(has_unlinked=has)
+    """Stores whether the user has a memory of people that is linked to nobody. Searches over all users
+    for such memories then read few users."""
+    has_unlinked = Memory.objects.unlinked([end_user_id]).exists()
+    stale = EndUser.objects.filter(pk=end_user_id, has_unlinked=not has_unlinked)
+    stale.update(has_unlinked=has_unlinked)
 
 
 def correct_contacts(
