@@ -52,7 +52,7 @@ def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Who knows whom, drawn and as a list."""
     chosen = next(iter(access.valid_numbers([request.GET.get("group", "")])), None)
     drawn = people_map(end_user, chosen)
-    queries.tell_apart(one.contact for _title, people in drawn.groups for one in people)
+    queries.tell_apart(one.contact for _title, people in drawn["groups"] for one in people)
     context = {"end_user": end_user, "map": drawn, "chosen": chosen}
     return render(request, "contacts/map.html", context)
 
