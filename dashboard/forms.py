@@ -94,6 +94,18 @@ class SplitForm(VerbForm):
     clean_name = PersonForm.clean_name
 
 
+class ContentForm(VerbForm):
+    """What a memory says."""
+
+    content = forms.CharField(
+        label=_("What it says"), max_length=10_000, widget=forms.Textarea({"rows": 4})
+    )
+    why = PersonForm.base_fields["why"]
+
+    def clean_content(self) -> str:
+        return " ".join(self.cleaned_data["content"].split())
+
+
 BY_HAND = "hand"
 SESSION = "session:"  # before the id of a stored session
 _SAYS = re.compile(r"\s*(user|用户|assistant|助手)\s*[:：]\s?(.*)", re.I | re.S)

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, Max, Min, Model, QuerySet
 from django.utils import timezone
 
 from accounts import cells
@@ -18,6 +18,7 @@ from accounts.reasons import Reason
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact, Suggestion
 from dashboard import words
+from dashboard.queries.contacts import tell_apart
 from memories.corrections import edit_edges, merge_contacts, review_links
 from memories.models import Claim, Edge, Link, Memory, Message
 from understanding.attributes import is_single, label
@@ -191,22 +192,15 @@ class Row:
     conflict: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of two people, with the latest memories and how many are current."""
-
-    contact: Contact
-    memories: Sequence[Any]
-    memory_count: int
-
-
-def side(contact: Contact) -> Side:
-    """A person as one column of the comparison."""
+def side(contact: Contact) -> dict[str, Any]:
+    """A person as one column of the comparison, with the latest memories and how many are current."""
     about = Memory.objects.of(contact.end_user_id).active().about(contact.pk)
     facts = about.facts().annotate(link=F("links__id")).order_by("-link")
-    latest = list(facts.defer("tokens")[:SHOWN_MEMORIES])
-    count = Contact.objects.filter(pk=contact.pk).memory_counts().get(contact.pk, 0)
-    return Side(contact, latest, count)
+    return {
+        "contact": contact,
+        "memories": list(facts.defer("tokens")[:SHOWN_MEMORIES]),
+        "memory_count": Contact.objects.filter(pk=contact.pk).memory_counts().get(contact.pk, 0),
+    }
 
 
 def beside(left: Contact, right: Contact, language: str) -> list[Row]:
@@ -260,19 +254,22 @@ def preview(
     return {"card": card, "tokens": estimate_tokens(card)}
 
 
-def messages_around(link: Link) -> list[tuple[Message, bool]]:
-    """The messages that a memory rests on with those beside them, in order; True marks what
-    it rests on."""
+def beside_link(link: Link) -> dict[str, Any]:
+    """What a doubtful link is judged by: the messages that its memory rests on with those beside
+    them in order, True marks what it rests on; and who else has the person's name."""
+    person = link.contact
+    same_name = Contact.objects.of(link.end_user).standing().light()
+    twins = list(same_name.filter(name_key=person.name_key).exclude(pk=person.pk))
+    tell_apart(twins)
     ids = link.memory.source_message_ids[:AROUND]
-    seqs = list(
-        Message.objects.of(link.end_user_id).filter(pk__in=ids).values_list("seq", flat=True)
-    )
-    if not seqs:
-        return []
-    rows = Message.objects.of(link.end_user_id).filter(
-        seq__gte=min(seqs) - AROUND, seq__lte=min(max(seqs), min(seqs) + 10) + AROUND
-    )
-    return [(row, row.pk in ids) for row in rows.order_by("seq")]
+    messages = Message.objects.of(link.end_user_id)
+    ends = messages.filter(pk__in=ids).aggregate(first=Min("seq"), last=Max("seq"))
+    around: list[tuple[Message, bool]] = []
+    if (first := ends["first"]) is not None:
+        last = min(ends["last"], first + 10) + AROUND
+        rows = messages.filter(seq__range=(first - AROUND, last)).order_by("seq")
+        around = [(row, row.pk in ids) for row in rows]
+    return {"around": around, "names": [person.name, *person.aliases], "twins": twins}
 
 
 def claims_of(rows: Sequence[Any]) -> dict[Any, Claim]:
@@ -287,16 +284,12 @@ def claims_of(rows: Sequence[Any]) -> dict[Any, Claim]:
     return {pk: by_name[name] for pk, name in names.items() if name in by_name}
 
 
-def take_claim(end_user: EndUser, what: str, operator: str) -> Claim:
+def claim(end_user: EndUser, what: str, operator: str) -> str:
     """Notes that the operator is on a row from now on; returns whose it is, which is somebody else's
     where they were there before."""
     now = timezone.now()
     Claim.objects.of(end_user).filter(at__lte=now - CLAIMED_FOR).delete()
-    claim, _made = Claim.objects.of(end_user).get_or_create(
+    row, _made = Claim.objects.of(end_user).get_or_create(
         what=what, defaults={"end_user": end_user, "operator": operator, "at": now}
     )
-    return claim
-
-
-def leave_claim(end_user: EndUser, what: str, operator: str) -> None:
-    Claim.objects.of(end_user).filter(what=what, operator=operator).delete()
+    return row.operator

@@ -217,7 +217,7 @@ def test_each_thing_has_its_correction_beside_it(
         f"{here}/people/{hong.pk}/aliases/",
         f"{here}/people/{hong.pk}/memories/move/?memory={memory.pk}",
         f"{here}/links/{link.pk}/decide/",
-        f"{here}/memories/{memory.pk}/outdate/",
+        f"{here}/memories/outdate/",
         f"{here}/memories/{memory.pk}/",
     ):
         assert f'"{address}"' in html, address
