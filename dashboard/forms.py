@@ -20,6 +20,17 @@ from dashboard import words
 from memories.context.request import ALL
 
 
+def with_value(
+    values: Sequence[str], old: str, new: str, *, single: bool, most: int | None = None
+) -> list[str]:
+    """The values with ``new`` in place of ``old`` (compared up to ``most`` characters): without an
+    old one it is added, without a new one the old one goes. ``single``: the new one is the only one."""
+    if single and new:
+        return [new]
+    after = [new if one.strip()[:most] == old else one for one in values] if old else [*values, new]
+    return list(dict.fromkeys(filter(None, after)))
+
+
 class VerbForm(forms.Form):
     """A form whose verb may refuse what it says."""
 

@@ -19,6 +19,7 @@ from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.models import ApiKey, App, EndUser
 from dashboard import access, feedback, pager, words
+from dashboard.forms import with_value
 from dashboard.queries import users as queries
 from memories import own_card, portability, queue
 from memories.corrections.edit_own_card import edit_own_card
@@ -85,11 +86,12 @@ def user_time_zone(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.action
 def edit_card(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
-    sent = {name: request.POST.get(name, "").replace("\0", "") for name in ("key", "old", "new")}
-    key, new = sent["key"], "" if "remove" in request.POST else sent["new"].strip()
+    key, old, new = (
+        request.POST.get(name, "").replace("\0", "").strip() for name in ("key", "old", "new")
+    )
+    new = "" if "remove" in request.POST else new
     values = [one["value"] for one in own_card.of(end_user).get(key, ())]
-    values = [] if new and is_single(key) else [one for one in values if one != sent["old"]]
-    stated = {key: [*values, new] if new else values}
+    stated = {key: with_value(values, old, new, single=is_single(key))}
     change = edit_own_card(end_user, stated, actor=access.actor(request))
     message = _("Saved.") if new else _("Removed.")
     feedback.done(request, message if change else _("This is already known."), change)
