@@ -18,6 +18,7 @@ from accounts.reasons import Reason
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact, Suggestion
 from dashboard import words
+from dashboard.queries.contact import namesakes
 from dashboard.queries.contacts import tell_apart
 from memories.corrections import edit_edges, merge_contacts, review_links
 from memories.models import Claim, Edge, Link, Memory, Message
@@ -258,9 +259,7 @@ def beside_link(link: Link) -> dict[str, Any]:
     """What a doubtful link is judged by: the messages that its memory rests on with those beside
     them in order, True marks what it rests on; and who else has the person's name."""
     person = link.contact
-    same_name = Contact.objects.of(link.end_user).standing().light()
-    twins = list(same_name.filter(name_key=person.name_key).exclude(pk=person.pk))
-    tell_apart(twins)
+    tell_apart(twins := namesakes(person))
     ids = link.memory.source_message_ids[:AROUND]
     messages = Message.objects.of(link.end_user_id)
     ends = messages.filter(pk__in=ids).aggregate(first=Min("seq"), last=Max("seq"))

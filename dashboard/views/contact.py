@@ -78,7 +78,11 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
         "tab": tab,
         "tabs": _tabs(),
         "namesakes": namesakes,
-        "merged": queries.tombstone(person, request.GET.get("merged", "")),
+        "merged": Contact.objects.of(person.end_user_id)
+        .exclude(merged_into=None)
+        .light()
+        .filter(pk__in=access.valid_ids([request.GET.get("merged", "")]))
+        .first(),
         **TABS[tab](request, person),
     }
     return render(request, f"contacts/{tab}.html", context)
