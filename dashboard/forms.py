@@ -27,8 +27,9 @@ def with_value(
     old one it is added, without a new one the old one goes. ``single``: the new one is the only one."""
     if single and new:
         return [new]
-    after = [new if one.strip()[:most] == old else one for one in values] if old else [*values, new]
-    return list(dict.fromkeys(filter(None, after)))
+    same = [" ".join(one.split())[:most] == old for one in values]
+    after = [new if is_old else one for one, is_old in zip(values, same, strict=True)]
+    return list(dict.fromkeys(filter(None, after if old else [*values, new])))
 
 
 class VerbForm(forms.Form):

@@ -123,8 +123,7 @@ def _rows(seen: dict[str, Any]) -> Any:
 
 
 def _since(seen: dict[str, Any], row: Any) -> list[Change]:
-    """The recorded changes of a row since the form showed it, the latest first; where it showed
-    many rows, all changes of their end user."""
+    """The latest changes of a row, or of all of an end user, since the form showed it."""
     about = {*seen["where"].values()}
     about |= {str(getattr(row, name, "")) for name in ("contact_id", "memory_id", "source_id")}
     rows = Change.objects.filter(end_user=seen["user"], created_at__gte=parse_datetime(seen["at"]))

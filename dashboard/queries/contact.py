@@ -49,8 +49,7 @@ class Attribute:
 
 
 def attributes_of(contact: Contact, language: str) -> list[Attribute]:
-    """What is known of a person in the order of the card, then what is no longer so: values of
-    outdated memories, and those that corrections took away."""
+    """What is known of a person in the order of the card, then what is no longer so."""
     stated: dict[tuple[str, str], Change] = {}
     ended = list(_outdated(contact))
     for change, before, after in _touched(contact):
@@ -163,17 +162,10 @@ def memories_about(contact: Contact) -> QuerySet[Memory]:
 
 
 def memory_order(contact: Contact) -> tuple[str, ...]:
-    """Active ones first, then the latest. So many that sorting them takes time stand as they
-    were learnt, the latest first."""
+    """Active ones first, then the latest; by when they were learnt where they are very many."""
     links = contact.links.filter(rejected=False).order_by("-pk").values("pk")
     many = links[: MOST_SORTED + 1].count() > MOST_SORTED
     return ("-link",) if many else ("status", "-said_at", "id")
-
-
-def chosen(contact: Contact, memory_ids: Collection[UUID]) -> list[Memory]:
-    """Those of these memories that are about the person, the latest first."""
-    rows = memories_about(contact).filter(pk__in=memory_ids)
-    return list(rows.order_by("-said_at", "id"))
 
 
 def changes_of(contact: Contact) -> QuerySet[Change]:

@@ -38,8 +38,7 @@ CAUSES = 2  # shown of one state
 
 def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
     """What waits beside the decisions of ``review``: memories that mention somebody and are linked to
-    nobody, of at most MOST_USERS end users of whom jobs noted that they have such; batches that every
-    try failed for, the oldest first; what users asked to forget, the next one due first."""
+    nobody (of at most MOST_USERS end users), batches in quarantine, forget requests."""
     # Asked for first: within the other statement, a planner reads everybody's memories for them.
     few = users.filter(has_unlinked=True).order_by("pk").values_list("pk", flat=True)[:MOST_USERS]
     nobody = Memory.objects.of_nobody(list(few)).defer("tokens", "embedding").order_by("-pk")
@@ -55,8 +54,7 @@ def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
 
 def asked_who(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     """How many ``times`` a model was asked in DAYS days whom a message means, how often it
-    ``changed`` what was found without it, and how often it was ``late``. ``slow``: it is left alone
-    now."""
+    ``changed`` the answer or was ``late``. ``slow``: it is left alone now."""
     asks = settings.MIO_LLM == "openai" and settings.MIO_RESOLVE == "auto"
     slow = asks and pace.is_left_alone(settings.MIO_RESOLVE_MODEL)
     outcomes = ModelCall.Outcome
@@ -69,10 +67,9 @@ def asked_who(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``oldest`` is when the first message came that no batch has read; None when all are.
-    ``work`` is what runs, waits or failed, what waits for a model server aside: how many batches or
-    consolidations of a state, on which ``page``, with the commonest errors and the next try.
-    ``demo``: a worker has not read the demo conversation to its end."""
+    """``oldest`` is when the first unread message came, ``work`` how many batches or consolidations
+    are in a state, on which ``page``, with the commonest errors and the next try. ``demo``: the demo
+    conversation is not read yet."""
 
     oldest: datetime | None
     unread: int
@@ -132,10 +129,9 @@ def _calls(users: QuerySet[EndUser], today: date) -> QuerySet[ModelCall]:
 
 
 def figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
-    """Of the last ``days``, the oldest first: for each the ``tokens`` of model calls in both
-    directions, their ``costs`` in US dollars (none where a model has no known price), and the share of
-    people's look-ups that needed the text ``fallback``, in 0..1. Of all days the ``calls``, the
-    ``failures``, and the ``messages`` that were read."""
+    """Of each of the last ``days``: ``tokens`` of model calls, ``costs`` in US dollars (none where a
+    price is unknown), the share of look-ups that needed the text ``fallback``. Of all: ``calls``,
+    ``failures``, ``messages`` read."""
     rows = _calls(users, today).annotate(day=TruncDate("created_at")).order_by()
     rows = rows.values("day", "model").annotate(
         calls=Count("pk"),
@@ -166,8 +162,7 @@ def figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
 
 
 def cost_of(model: str, tokens_in: int, tokens_out: int) -> float | None:
-    """US dollars for these tokens by MIO_TOKEN_PRICES (dollars a million, in and out); None
-    for a model that has no price there. Models of this machine cost nothing."""
+    """US dollars for these tokens by MIO_TOKEN_PRICES; None for a model without a price there."""
     price = settings.MIO_TOKEN_PRICES.get(model)
     if price is None:
         return None
@@ -175,8 +170,7 @@ def cost_of(model: str, tokens_in: int, tokens_out: int) -> float | None:
 
 
 def first_steps(apps: QuerySet[App], users: QuerySet[EndUser]) -> list[tuple[str, bool]]:
-    """The first steps by name, and whether each is done by somebody of these apps other than the
-    demo; empty when all are. Five statements, each of which ends at the first row."""
+    """The first steps by name, and whether each is done beside the demo; empty when all are."""
     apps = apps.exclude(name=demo.APP)
     real_users = users.exclude(app__name=demo.APP).order_by()
     written = real_users.filter(message_seq__gt=0).exists()

@@ -125,8 +125,7 @@ def _graph(end_user: EndUser, index: Mapping[UUID, int]) -> nx.Graph:
 
 
 def communities(graph: nx.Graph) -> list[list[int]]:
-    """The nodes in groups by greedy modularity (Clauset, Newman and Moore, 2004), each in order, as
-    are the groups by their first nodes; a node without ties is a group of its own."""
+    """The nodes in groups by greedy modularity (Clauset, Newman and Moore, 2004), in order."""
     groups = nx.community.greedy_modularity_communities(graph, weight="weight")
     return sorted(sorted(group) for group in groups)
 
@@ -134,8 +133,8 @@ def communities(graph: nx.Graph) -> list[list[int]]:
 def _groups(
     end_user: EndUser, people: Sequence[Contact], graph: nx.Graph
 ) -> list[tuple[str, list[int]]]:
-    """The communities, the most mentioned first. Who has no tie stands with those who are the same to
-    the end user: family, friends, work."""
+    """The communities, the most mentioned first. Who has no tie stands with the same to the user:
+    family, friends, work."""
     of = _relationships(end_user, people)
     alone: dict[str, list[int]] = {}
     communities_by_kind: list[tuple[str, list[int]]] = []

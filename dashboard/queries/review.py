@@ -1,14 +1,13 @@
 """What waits for a person's decision, and what is needed to take it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import zip_longest
 from typing import Any
-from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import F, Max, Min, Model, QuerySet
+from django.db.models import F, Max, Min, Model, Prefetch, QuerySet
 from django.utils import timezone
 
 from accounts import cells
@@ -20,6 +19,7 @@ from contacts.models import Contact, Suggestion
 from dashboard import words
 from dashboard.queries.contact import namesakes
 from dashboard.queries.contacts import tell_apart
+from dashboard.queries.memories import linked
 from memories.corrections import edit_edges, merge_contacts, review_links
 from memories.models import Claim, Edge, Link, Memory, Message
 from understanding.attributes import is_single, label
@@ -46,8 +46,7 @@ def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
 
 
 def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
-    """Links of low confidence and links to people who share a name, the newest MOST + 1,
-    the newest first."""
+    """Links of low confidence or to namesakes, the newest MOST + 1, the newest first."""
     # Of each as many as are ever counted or shown: the database need not join the others.
     doubtful, twins = (
         rows.filter(end_user__in=users).order_by("-pk").values("pk")[: MOST + 1]
@@ -113,26 +112,19 @@ def in_doubt(users: QuerySet[EndUser], most: int, language: str) -> list[Contrad
         for person in conflicts(users)[:most]
         for key in person.contradictions
     ]  # fmt: skip
-    edges = list(contradictions(users)[: max(0, most - len(doubts))])
-    about = _people_of({pk for edge in edges for pk in (edge.source_id, edge.target_id)})
-    for edge in edges:
+    links = Link.objects.standing().with_people().filter(contact__merged_into=None).order_by("pk")
+    ends = (Prefetch(f"{end}__links", links) for end in ("source", "target"))
+    for edge in contradictions(users).prefetch_related(*ends)[: max(0, most - len(doubts))]:
         pair = sorted((edge.source, edge.target), key=lambda memory: memory.said_at)
-        people = {one.pk: one for memory in pair for one in about.get(memory.pk, ())}
-        doubts.append(Contradiction(str(edge.pk), edge.end_user, [*people.values()],
-                                   _lettered(pair), edge=edge))  # fmt: skip
+        people = list(dict.fromkeys(linked(pair)))
+        doubts.append(
+            Contradiction(str(edge.pk), edge.end_user, people, _lettered(pair), edge=edge)
+        )
     return doubts[:most]
 
 
 def _lettered(values: Sequence[Any]) -> list[tuple[str, Any]]:
     return list(zip_longest("abcdef"[: len(values)], values, fillvalue=""))
-
-
-def _people_of(memories: Collection[UUID]) -> dict[UUID, list[Contact]]:
-    links = Link.objects.standing().filter(memory__in=memories, contact__merged_into=None)
-    people: dict[UUID, list[Contact]] = {}
-    for link in links.with_people().order_by("pk"):
-        people.setdefault(link.memory_id, []).append(link.contact)
-    return people
 
 
 def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
@@ -181,18 +173,6 @@ def elsewhere(waiting: Mapping[str, QuerySet]) -> list[tuple[str, int]]:
     return [(name, count) for name, count in waiting_in if count]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One attribute of two people beside each other."""
-
-    key: str
-    label: str
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-    same: bool
-    conflict: bool
-
-
 def side(contact: Contact) -> dict[str, Any]:
     """A person as one column of the comparison, with the latest memories and how many are current."""
     about = Memory.objects.of(contact.end_user_id).active().about(contact.pk)
@@ -204,37 +184,29 @@ def side(contact: Contact) -> dict[str, Any]:
     }
 
 
-def beside(left: Contact, right: Contact, language: str) -> list[Row]:
-    """The attributes of two people, those that both have first."""
+def beside(left: Contact, right: Contact, language: str) -> list[dict[str, Any]]:
+    """The attributes of two people beside each other, those that differ first, then what is the same."""
     rows = []
     for key in dict.fromkeys([*left.attributes, *right.attributes]):
-        values = [
-            tuple(str(value["value"]) for value in contact.attributes.get(key, ()))
+        sides = [
+            [str(value["value"]) for value in contact.attributes.get(key, ())]
             for contact in (left, right)
         ]
-        one, other = ({normalise(value) for value in side} for side in values)
-        both = bool(one and other)
-        rows.append(
-            Row(
-                key=key,
-                label=label(key, language),
-                left=values[0],
-                right=values[1],
-                same=both and bool(one & other),
-                conflict=both and is_single(key) and not one & other,
-            )
-        )
-    return sorted(rows, key=lambda row: (not row.conflict, not row.same))
+        one, other = ({normalise(value) for value in side} for side in sides)
+        both, same = bool(one and other), bool(one & other)
+        row = {"key": key, "label": label(key, language), "left": sides[0], "right": sides[1]}
+        rows.append(row | {"same": same, "conflict": both and is_single(key) and not same})
+    return sorted(rows, key=lambda row: (not row["conflict"], not row["same"]))
 
 
-def evidence(suggestion: Suggestion, rows: Sequence[Row]) -> list[tuple[str, float]]:
-    """What speaks for and against a suggestion, and its weight in the units of the comparison:
-    negative speaks against. What counts most first, then the attributes that differ. The oldest
-    suggestions hold no code but a text."""
+def evidence(suggestion: Suggestion, rows: Sequence[dict[str, Any]]) -> list[tuple[str, float]]:
+    """What speaks for (positive) and against a suggestion with its weight, the heaviest first, then
+    the attributes that differ. The oldest suggestions hold no code but a text."""
     shown = [
-        (f"{row.label}: {' ≠ '.join((row.left[0], row.right[0]))}", DIFFERS)
-        for row in rows if row.conflict
-    ]  # fmt: skip
+        (f"{row['label']}: {row['left'][0]} ≠ {row['right'][0]}", DIFFERS)
+        for row in rows
+        if row["conflict"]
+    ]
     for row in suggestion.known_evidence:
         why = Reason(row["code"], **row["params"]) if "code" in row else row["text"]
         shown.append((words.reason(why), float(row["weight"])))
@@ -244,8 +216,7 @@ def evidence(suggestion: Suggestion, rows: Sequence[Row]) -> list[tuple[str, flo
 def preview(
     loser: Contact, survivor: Contact, actor: str, choice: Choice = AS_IT_IS
 ) -> dict[str, Any] | Reason | str:
-    """The card of the survivor if ``actor`` merged them, with its length in tokens, or why they
-    can't be."""
+    """The card of the survivor of a merge with its length in tokens, or why there is none."""
     try:
         card = merge_contacts.rehearsed_card(
             loser.end_user, loser.pk, survivor.pk, actor=actor, choice=choice
@@ -256,8 +227,8 @@ def preview(
 
 
 def beside_link(link: Link) -> dict[str, Any]:
-    """What a doubtful link is judged by: the messages that its memory rests on with those beside
-    them in order, True marks what it rests on; and who else has the person's name."""
+    """What a doubtful link is judged by: the messages ``around`` its source, each with whether the
+    memory rests on it; and ``twins``, who have the person's name."""
     person = link.contact
     tell_apart(twins := namesakes(person))
     ids = link.memory.source_message_ids[:AROUND]
@@ -284,8 +255,7 @@ def claims_of(rows: Sequence[Any]) -> dict[Any, Claim]:
 
 
 def claim(end_user: EndUser, what: str, operator: str) -> str:
-    """Notes that the operator is on a row from now on; returns whose it is, which is somebody else's
-    where they were there before."""
+    """Claims a row for the operator unless somebody else has; returns whose it is."""
     now = timezone.now()
     Claim.objects.of(end_user).filter(at__lte=now - CLAIMED_FOR).delete()
     row, _made = Claim.objects.of(end_user).get_or_create(

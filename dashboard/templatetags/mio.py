@@ -51,8 +51,7 @@ def seen(text: Any) -> str:
 
 @register.filter
 def said(text: Any) -> SafeString:
-    """Words that somebody else wrote: kept apart from the page's own direction of writing, and
-    without what is not seen in them but turns or hides them."""
+    """Words that somebody else wrote, without invisible characters and of their own direction."""
     shown = visible(str(text if text is not None else ""))
     return format_html('<bdi class="said">{}</bdi>', shown if shown.strip() else seen(text))
 
@@ -166,8 +165,7 @@ def number(count: int | None) -> str:
 
 @register.filter
 def told_by(text: str, actor: str) -> SafeString:
-    """Why something was done: a machine's words in the reader's language, a person's as they
-    are."""
+    """Why something was done: a machine's words translated, a person's as they are."""
     if actor.startswith((words.OPERATOR, words.APP)):
         return said(text)
     return machine_said(text)
@@ -190,8 +188,7 @@ def who(actor: str) -> SafeString:
 
 @register.simple_tag
 def bond(relation: Relation, here: Contact, token: str = "") -> SafeString:
-    """Who is what of whom, in the order of the reader's language; others than ``here`` as links, on
-    the end user's own page with its ``token``."""
+    """Who is what of whom; others than ``here`` as links, on the own page by its ``token``."""
 
     def shown(person: Contact) -> SafeString:
         if person.pk == here.pk:
@@ -222,8 +219,7 @@ def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
 
 @register.simple_tag
 def finding(text: str, names: Sequence[str]) -> SafeString:
-    """The text with every occurrence of these names highlighted, whatever their case; the longer one
-    of two that begin at one place."""
+    """The text with these names highlighted, whatever their case; of two the longer one."""
     longest_first = sorted(filter(None, names), key=len, reverse=True)
     pattern = "|".join(map(re.escape, longest_first))
     hits = re.finditer(pattern, text, re.IGNORECASE) if pattern else ()

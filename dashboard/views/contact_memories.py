@@ -19,8 +19,7 @@ from dashboard import access, feedback, pager, state_tokens
 from dashboard.forms import SplitForm
 from dashboard.queries import contact as queries
 from dashboard.state_tokens import SAW
-from dashboard.views.contact import picker
-from dashboard.views.contact_actions import to_tab
+from dashboard.views.contact import picker, to_tab
 from memories.corrections import edit_memories, merge_contacts
 from memories.erasure import erase, preview
 from memories.erasure.preview import Preview
@@ -31,19 +30,16 @@ ASK = "ask"
 
 
 def _of_chosen(view: access.View) -> access.View:
-    """A view about those memories of the form or address that are about the person, or of the end
-    user where the address names nobody else."""
+    """A view of the memories that were sent, about the person where the address names one."""
 
     @wraps(view)
     def with_chosen(request: HttpRequest, **named: Any) -> HttpResponseBase:
         if "memories" not in named:
             sent = request.POST if request.method == "POST" else request.GET
             ids = access.valid_ids(sent.getlist("memory"))
-            if person := named.get("person"):
-                named["memories"] = queries.chosen(person, ids)
-            else:
-                rows = Memory.objects.of(named["end_user"]).filter(pk__in=ids)
-                named["memories"] = list(rows.order_by("-said_at", "id"))
+            person = named.get("person")
+            rows: Any = queries.memories_about(person) if person else named["end_user"].memories
+            named["memories"] = list(rows.filter(pk__in=ids).order_by("-said_at", "id"))
         if named["memories"]:
             return view(request, **named)
         feedback.refused(request, _("Choose memories first."))

@@ -43,7 +43,6 @@ def home(request: HttpRequest) -> HttpResponse:
         "counts": counts,
         "total": sum(counts.values()),
         "elsewhere": review.elsewhere(queues),
-        "away": access.cells_away(),
         **first,
         "health": queries.health(users),
         "asked_who": queries.asked_who(users, today),
@@ -78,7 +77,8 @@ def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
 @access.question
 def cell(request: HttpRequest) -> HttpResponse:
     """Has the pages show another cell, from the one on that it was chosen on."""
-    access.choose_cell(request, request.POST.get("cell", ""))
+    if (name := request.POST.get("cell", "")) in cells.names():
+        request.session[access.CELL] = name
     return feedback.back(request, "dashboard:home")
 
 
@@ -139,7 +139,7 @@ def find(request: HttpRequest) -> HttpResponse:
     visible = access.end_users_of(request)
     with cells.everywhere():
         results = everywhere.found(visible, q)
-    context = {"q": q, "found": results, "away": access.cells_away()}
+    context = {"q": q, "found": results}
     template = "_found.html" if access.target(request) == "found" else "find.html"
     return render(request, template, context)
 

@@ -79,8 +79,7 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.page
 def memory(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
-    """One memory: whom it is about, its sources, versions and neighbours, and how its importance
-    is computed. 422 with ``more``: what was wrong in a form of the page."""
+    """One memory with its sources, versions and neighbours. 422 with ``more``: what was wrong."""
     end_user = memory.end_user
     parts = rescore.parts(end_user, [memory.pk]).get(memory.pk)
     shown = queries.with_people(Memory.objects.of(end_user)).get(pk=memory.pk)

@@ -14,7 +14,6 @@ from django.utils import translation
 from accounts.models import EndUser
 from dashboard import access
 from dashboard.forms import BY_HAND, QuestionForm
-from dashboard.queries import left_out
 from dashboard.queries import playground as queries
 from dashboard.queries.contacts import distinctions, tell_apart
 from dashboard.queries.memories import linked
@@ -41,12 +40,8 @@ def ask(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     form = QuestionForm(request.POST)
     if not form.is_valid():
         return _page(request, end_user, form, status=422)
-    return _page(
-        request,
-        end_user,
-        form,
-        trace=build.trace(end_user, ContextRequest(**form.cleaned_data)),
-    )
+    trace = build.trace(end_user, ContextRequest(**form.cleaned_data))
+    return _page(request, end_user, form, trace=trace)
 
 
 def _page(
@@ -69,8 +64,8 @@ def _page(
     }
     if trace is not None:
         context["answer"] = queries.answer(end_user, trace)
-        context["near"] = near = left_out.near(end_user, trace, form.cleaned_data)
-        memories = [one.memory for one in context["answer"].memories]
+        context["near"] = near = queries.near(end_user, trace, form.cleaned_data)
+        memories = [one["memory"] for one in context["answer"]["memories"]]
         memories += [one.row for one in near["memories"]]
         tell_apart([*linked(memories), *(one.row for one in near["people"])])
         names = [mention.person.name for mention in trace.mentions]
@@ -83,8 +78,7 @@ def _page(
 
 @access.action(token=False)
 def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHttpResponse:
-    """The model's reply with what is injected: line by line as it is written for a script
-    that asks so, else on the page when it is complete. It costs money, so not for viewers."""
+    """The model's reply, line by line for a script that asks so, else on the page. Costs money."""
     form, chat = QuestionForm(request.POST), chat_model()
     if not form.is_valid() or chat is None:
         return _page(request, end_user, form, status=422)

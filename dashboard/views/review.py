@@ -249,8 +249,7 @@ def _each(
     message: Any,
     missing: str,
 ) -> None:
-    """Calls the verb with every row of a queue whose id was ``sent`` or, where one refuses, changes
-    none. Says so with one Undo for each end user, whose changes they are."""
+    """Calls the verb with every row whose id was ``sent``, or with none where one refuses."""
     ids = access.valid_numbers(sent)[: NEXT_SHOWN + 1]
     made: dict[EndUser, list[Change | None]] = {}
     with atomic():
