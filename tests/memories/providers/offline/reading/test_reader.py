@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.providers.offline.offline_provider import OfflineProvider
@@ -330,6 +330,7 @@ def test_a_memory_is_what_the_user_said_with_what_it_leaves_open_in_brackets(
     assert [m.content for m in talk(*lines, language=language).memories] == quotes
 
 
+@settings(max_examples=15)  # each reads several turns
 @given(st.lists(st.sampled_from(LINES), max_size=5))
 def test_without_its_brackets_a_memory_is_a_piece_of_one_turn(lines: list[str]):
     for memory in talk(*lines).memories:
