@@ -200,6 +200,7 @@ def _why_left_out(
     of_them = len(trace.about.found) if trace.about else 0
     narrowed = bool(meant) and not (trace.about and of_them < asked["limit"])
     searched = "search" in asked["include"] and not greets(asked["message"])
+    late = trace.injection.searched == "late"
     no_room = _("It was found, and is over the budget of %(n)d tokens.")
     no_room %= {"n": asked["token_budget"]}
     if len(trace.injection.memories) >= asked["limit"]:
@@ -222,40 +223,21 @@ def _why_left_out(
         rules = [
             (memory.status == Memory.Status.ARCHIVED, _("It is archived."), "status"),
             (memory.pk in found, no_room, "wording"),
-            (
-                memory.status == Memory.Status.OUTDATED,
-                _("It is no longer true, and the message does not ask what used to be."),
-                "status",
-            ),
-            (
-                memory.kind == Memory.Kind.PROFILE and not cards.isdisjoint(people),
-                _("The card of the person says it."),
-                "wording",
-            ),
+            (memory.status == Memory.Status.OUTDATED,
+             _("It is no longer true, and the message does not ask what used to be."), "status"),
+            (memory.kind == Memory.Kind.PROFILE and not cards.isdisjoint(people),
+             _("The card of the person says it."), "wording"),
             (memory.pk in denied, _("Somebody said that it is not about %(name)s."), "about"),
-            (
-                of_others and not people,
-                _("It is linked to nobody; the message means %(name)s."),
-                "about",
-            ),
+            (of_others and not people,
+             _("It is linked to nobody; the message means %(name)s."), "about"),
             (of_others, _("It is about %(others)s; the message means %(name)s."), "about"),
-            (
-                not searched,
-                _("Nothing was searched for: a greeting, or the search is off."),
-                "wording",
-            ),
-            (
-                trace.injection.searched == "late",
-                _("The search would have come too late."),
-                "wording",
-            ),
-            (
-                likely is not None and likely < relevance.FLOOR,
-                _("Below relevance: %(likely)s, of %(floor)s needed."),
-                "wording",
-            ),
+            (not searched,
+             _("Nothing was searched for: a greeting, or the search is off."), "wording"),
+            (late, _("The search would have come too late."), "wording"),
+            (likely is not None and likely < relevance.FLOOR,
+             _("Below relevance: %(likely)s, of %(floor)s needed."), "wording"),
             (True, _("Others fit the message better."), "wording"),
-        ]
+        ]  # fmt: skip
         return next((text % holes, fix) for holds, text, fix in rules if holds)
 
     return why
