@@ -150,6 +150,6 @@ def to_pick(
     for one in candidates:
         judged = compare(own_record, record(one.person, one.attributes, ()))
         score = judged.score if judged.verdict != "none" else None
-        one.score = known.get(one.pk, score)  # type: ignore[attr-defined]
-    candidates.sort(key=lambda one: -(one.score or 0))  # type: ignore[attr-defined]  # else as they stand
+        one.score = known.get(one.pk, score)
+    candidates.sort(key=lambda one: -(one.score or 0))  # else as they stand
     return candidates[: PICKED + 1]

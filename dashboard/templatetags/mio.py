@@ -19,6 +19,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
 
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
@@ -35,6 +36,15 @@ register = template.Library()
 
 HUES = 8
 _TURNS = {"R", "AL", "AN"}  # kinds of characters that are written from right to left
+# Django's Chinese calls a span of days 日, as if it were a date.
+SPANS: dict[str, Any] = {
+    "year": ngettext_lazy("%(num)d year", "%(num)d years", "num"),
+    "month": ngettext_lazy("%(num)d month", "%(num)d months", "num"),
+    "week": ngettext_lazy("%(num)d week", "%(num)d weeks", "num"),
+    "day": ngettext_lazy("%(num)d day", "%(num)d days", "num"),
+    "hour": ngettext_lazy("%(num)d hour", "%(num)d hours", "num"),
+    "minute": ngettext_lazy("%(num)d minute", "%(num)d minutes", "num"),
+}
 WIDTH = 280  # graphemes of a memory in a list
 
 
@@ -98,9 +108,9 @@ def ago(moment: datetime | None) -> SafeString:
     if abs(timezone.now() - moment).total_seconds() < 60:
         text = _("just now")
     elif moment > timezone.now():
-        text = _("in %(time)s") % {"time": timeuntil(moment, depth=1)}
+        text = _("in %(time)s") % {"time": timeuntil(moment, depth=1, time_strings=SPANS)}
     else:
-        text = _("%(time)s ago") % {"time": timesince(moment, depth=1)}
+        text = _("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=SPANS)}
     return _time(timezone.localtime(moment), text)
 
 
