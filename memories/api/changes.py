@@ -43,9 +43,7 @@ class ChangeDetail(ChangeSerializer):
 class UndoBody(Strict):
     """What to take back besides the change itself."""
 
-    with_later = serializers.BooleanField(
-        default=False,
-    )
+    with_later = serializers.BooleanField(default=False)
 
 
 class Changes(UserView):

@@ -289,10 +289,7 @@ DECISIONS = ["merge", "different", "later"]
 
 
 class SuggestionQuery(PageQuery):
-    state = serializers.ChoiceField(
-        [*STATES, "all"],
-        default=Suggestion.State.OPEN.value,
-    )
+    state = serializers.ChoiceField([*STATES, "all"], default=Suggestion.State.OPEN.value)
     contact = serializers.UUIDField(required=False)
 
 
@@ -300,9 +297,7 @@ class DecisionForm(Reasoned):
     """``merge``: one person; ``different``: two, never asked again; ``later``: put off."""
 
     decision = serializers.ChoiceField(DECISIONS)
-    into = Identifier(
-        required=False,
-    )
+    into = Identifier(required=False)
 
 
 class EvidenceSerializer(serializers.Serializer):

@@ -34,30 +34,14 @@ class ContextForm(Strict):
     """``history`` are the turns before the message; without any, the stored session is read."""
 
     message = Text(max_length=MAX_CONTENT)
-    speaker = Text(
-        max_length=200,
-        allow_blank=True,
-        allow_null=True,
-        required=False,
-    )
+    speaker = Text(max_length=200, allow_blank=True, allow_null=True, required=False)
     session_id = Text(max_length=200, allow_blank=True, allow_null=True, required=False)
     history = BoundedList(child=Turn(), max_length=MAX_HISTORY, required=False)
     limit = Whole(min_value=1, max_value=100, default=10)
     token_budget = Whole(min_value=1, max_value=100_000, default=1500)
-    keep_cards = Whole(
-        min_value=0,
-        max_value=MOST_STAY,
-        required=False,
-    )
-    resolve = serializers.ChoiceField(
-        ["auto", "fast", "model"],
-        required=False,
-    )
-    resolve_budget_ms = Whole(
-        min_value=50,
-        max_value=10_000,
-        default=pace.BUDGET_MS,
-    )
+    keep_cards = Whole(min_value=0, max_value=MOST_STAY, required=False)
+    resolve = serializers.ChoiceField(["auto", "fast", "model"], required=False)
+    resolve_budget_ms = Whole(min_value=50, max_value=10_000, default=pace.BUDGET_MS)
     include = BoundedList(child=serializers.ChoiceField(ALL), default=list(ALL), max_length=10)
 
 

@@ -39,9 +39,7 @@ class NewDate(_DayForm):
     """``contact`` null: the user's own."""
 
     contact = Identifier(required=False, allow_null=True)
-    kind = Text(
-        max_length=40,
-    )
+    kind = Text(max_length=40)
 
 
 class DateEdit(_DayForm):

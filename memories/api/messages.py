@@ -46,11 +46,7 @@ class MessageForm(Strict):
     id = Text(max_length=200, required=False, allow_null=True)
     role = serializers.ChoiceField(Message.Role.choices)
     content = Text(max_length=MAX_CONTENT)
-    speaker = Name(
-        max_length=100,
-        required=False,
-        allow_null=True,
-    )
+    speaker = Name(max_length=100, required=False, allow_null=True)
     created_at = PastMoment(required=False, allow_null=True)
     session_id = Text(max_length=200, required=False, allow_null=True, allow_blank=True)
     metadata = Metadata(required=False)
@@ -77,9 +73,7 @@ Received = inline_serializer(
     {
         "accepted": serializers.IntegerField(),
         "duplicates": serializers.IntegerField(),
-        "conflicts": serializers.ListField(
-            child=serializers.CharField(),
-        ),
+        "conflicts": serializers.ListField(child=serializers.CharField()),
     },
 )
 
@@ -208,11 +202,7 @@ class ProcessForm(Strict):
 
 Processed = of_dataclass(catch_up.CaughtUp, "Processed")
 Queued = inline_serializer(
-    "Queued",
-    {
-        "pending": serializers.IntegerField(),
-        "job": serializers.UUIDField(),
-    },
+    "Queued", {"pending": serializers.IntegerField(), "job": serializers.UUIDField()}
 )
 
 

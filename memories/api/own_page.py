@@ -34,11 +34,7 @@ class PageForm(Strict):
     language = serializers.ChoiceField(["en", "zh"], required=False)
     name = Text(required=False, max_length=60)
     color = serializers.RegexField("^#[0-9A-Fa-f]{6}$", required=False)
-    origin = serializers.RegexField(
-        _ORIGIN,
-        required=False,
-        max_length=200,
-    )
+    origin = serializers.RegexField(_ORIGIN, required=False, max_length=200)
 
 
 class PageAddress(serializers.Serializer):

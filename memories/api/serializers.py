@@ -50,19 +50,13 @@ class _Times(Reasoned):
     """When the event takes place, stops to matter, and from when to when the fact holds."""
 
     happens_at = Moment(required=False, allow_null=True)
-    happens_until = Moment(
-        required=False,
-        allow_null=True,
-    )
+    happens_until = Moment(required=False, allow_null=True)
     expires_at = Moment(required=False, allow_null=True)
     valid_from = Moment(required=False, allow_null=True)
     valid_to = Moment(required=False, allow_null=True)
     importance = Number(min_value=0, max_value=1, required=False)
     subtype = serializers.ChoiceField(SUBTYPES, required=False)
-    metadata = Metadata(
-        required=False,
-        taken=OWN_METADATA,
-    )
+    metadata = Metadata(required=False, taken=OWN_METADATA)
 
 
 class NewMemory(_Times):
@@ -138,10 +132,7 @@ class MemorySerializer(RowSerializer):
     superseded_by = serializers.SerializerMethodField()
     said_at = _AsTold()
     happens_at = LocalMoment(source="happens_there", allow_null=True)
-    happens_until = LocalMoment(
-        source="happens_until_there",
-        allow_null=True,
-    )
+    happens_until = LocalMoment(source="happens_until_there", allow_null=True)
     expires_at = _AsTold(allow_null=True)
     valid_from = _AsTold(allow_null=True)
     valid_to = _AsTold(allow_null=True)
@@ -187,29 +178,14 @@ class SearchForm(Strict):
         default=[Memory.Status.ACTIVE.value],
     )
     include_outdated = Flag(default=False)
-    contacts = BoundedList(
-        child=Identifier(),
-        max_length=MAX_PEOPLE,
-        default=list,
-    )
-    since = Moment(
-        required=False,
-        allow_null=True,
-    )
+    contacts = BoundedList(child=Identifier(), max_length=MAX_PEOPLE, default=list)
+    since = Moment(required=False, allow_null=True)
     until = Moment(required=False, allow_null=True)
     valid_at = Moment(required=False, allow_null=True)
     min_importance = Number(min_value=0, max_value=1, default=0.0)
-    min_relevance = Number(
-        min_value=0,
-        max_value=1,
-        required=False,
-    )
+    min_relevance = Number(min_value=0, max_value=1, required=False)
     metadata = Metadata(required=False)
-    hops = Whole(
-        min_value=0,
-        max_value=2,
-        default=1,
-    )
+    hops = Whole(min_value=0, max_value=2, default=1)
 
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
         since, until = asked.get("since"), asked.get("until")

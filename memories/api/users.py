@@ -84,9 +84,7 @@ class UserCardValue(serializers.Serializer):
 
 class UserCard(serializers.Serializer):
     card = serializers.CharField(allow_blank=True)
-    attributes = serializers.DictField(
-        child=serializers.ListField(child=UserCardValue()),
-    )
+    attributes = serializers.DictField(child=serializers.ListField(child=UserCardValue()))
 
 
 class ChangedUserCard(UserCard):

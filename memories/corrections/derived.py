@@ -229,10 +229,7 @@ def cancel_consolidations(end_user: EndUser, contact_ids: Collection[UUID]) -> N
     open_states = (Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED)
     work = Consolidation.objects.of(end_user).filter(contact__in=contact_ids, state__in=open_states)
     stopped = work.update(
-        state=Work.State.CANCELLED,
-        finished_at=timezone.now(),
-        leased_until=None,
-        retry_at=None,
+        state=Work.State.CANCELLED, finished_at=timezone.now(), leased_until=None, retry_at=None
     )
     if stopped:
         queue.enqueue("consolidate", end_user.pk)

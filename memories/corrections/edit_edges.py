@@ -60,13 +60,7 @@ def settle(end_user: EndUser, edge_id: int, right: UUID | None, *, actor: str) -
 
 @atomic()
 def connect(
-    end_user: EndUser,
-    source_id: UUID,
-    target_id: UUID,
-    kind: str,
-    *,
-    actor: str,
-    why: str = "",
+    end_user: EndUser, source_id: UUID, target_id: UUID, kind: str, *, actor: str, why: str = ""
 ) -> tuple[Edge, Change | None]:
     """Says how one memory stands to another. The edge that says so already is returned as it
     is, with no change. Raises InvalidCorrection."""

@@ -315,13 +315,7 @@ def unlink(
 
 @atomic()
 def move(
-    end_user: EndUser,
-    memory_id: UUID,
-    from_id: UUID,
-    to_id: UUID,
-    *,
-    actor: str,
-    why: str = "",
+    end_user: EndUser, memory_id: UUID, from_id: UUID, to_id: UUID, *, actor: str, why: str = ""
 ) -> Change:
     """Says that a memory is about another contact than was thought; both cards follow."""
     end_user = locked(end_user)

@@ -72,11 +72,7 @@ def schedule(
 
 
 def note(
-    end_user: EndUser,
-    asked: Message | None,
-    missing: Iterable[str] = (),
-    *,
-    unclear: bool = False,
+    end_user: EndUser, asked: Message | None, missing: Iterable[str] = (), *, unclear: bool = False
 ) -> Erasure:
     """Files a request that hides nothing, to be told of like any other: nothing that is kept was
     meant, or it was ``unclear`` what is."""

@@ -65,12 +65,7 @@ def _merge(
 
 
 def rehearsed_card(
-    end_user: EndUser,
-    loser_id: UUID,
-    survivor_id: UUID,
-    *,
-    actor: str,
-    choice: Choice = AS_IT_IS,
+    end_user: EndUser, loser_id: UUID, survivor_id: UUID, *, actor: str, choice: Choice = AS_IT_IS
 ) -> str:
     """The survivor's card as a merge by ``actor`` would leave it. Reads only, and of links only
     those that a card can show."""
@@ -152,11 +147,7 @@ def _unite(twin: Link, link: Link) -> None:
 
 
 def rename_in_facts(
-    end_user: EndUser,
-    old: UUID,
-    new: UUID,
-    recorder: Recorder,
-    among: Iterable[UUID] | None = None,
+    end_user: EndUser, old: UUID, new: UUID, recorder: Recorder, among: Iterable[UUID] | None = None
 ) -> None:
     """Facts about the contact ``old`` are about ``new`` from now on, in all memories or
     only ``among`` these."""

@@ -22,16 +22,7 @@ from contacts.models import Contact, ContactKey
 from memories import profiles
 from memories.corrections import derived, merge_contacts, sources
 from memories.jobs import job_runs, schedules, sweep
-from memories.models import (
-    AROUND,
-    AROUND_SHARE,
-    Batch,
-    Consolidation,
-    Edge,
-    JobRun,
-    Memory,
-    Work,
-)
+from memories.models import AROUND, AROUND_SHARE, Batch, Consolidation, Edge, JobRun, Memory, Work
 from memories.models.search_index import POSTINGS
 from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder

@@ -45,10 +45,7 @@ def erase_due() -> dict[str, int]:
             continue
         if gone is not None:
             effect.update(
-                erasures=1,
-                contacts=gone.contacts,
-                memories=gone.memories,
-                messages=gone.messages,
+                erasures=1, contacts=gone.contacts, memories=gone.memories, messages=gone.messages
             )
     return dict(effect)
 

@@ -157,9 +157,7 @@ def _said_only(texts: Iterable[str], others: Iterable[str]) -> set[str]:
 
 
 def _unquote(
-    resting: Mapping[int, Collection[Memory]],
-    rows: Mapping[int, Message],
-    left: Mapping[int, str],
+    resting: Mapping[int, Collection[Memory]], rows: Mapping[int, Message], left: Mapping[int, str]
 ) -> None:
     gone = {
         memory.pk

@@ -70,8 +70,7 @@ class Command(MioCommand):
         with self.bar(total, "message", "extracted") as bar:
             try:
                 done = catch_up.catch_up(
-                    end_user.pk,
-                    progress=lambda pending: bar.update(total - pending - bar.n),
+                    end_user.pk, progress=lambda pending: bar.update(total - pending - bar.n)
                 )
             except catch_up.Postponed as error:
                 raise CommandError(str(error)) from error
