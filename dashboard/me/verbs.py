@@ -27,7 +27,7 @@ from memories.corrections import edit_memories, merge_contacts
 from memories.corrections.edit_own_card import edit_own_card
 from memories.corrections.undo import undo_change
 from memories.corrections.unwanted import TYPES, set_unwanted
-from memories.erasure import due
+from memories.erasure.erase import carry_out
 from memories.models import Erasure, Memory
 from memories.pipeline.forget_requests import forget_chosen
 from understanding.attributes import ATTRIBUTES, is_single
@@ -105,7 +105,7 @@ def _replaced(values: list[str], sent: QueryDict, *, single: bool) -> list[str]:
 def right(end_user: EndUser, sent: QueryDict) -> Change | None:
     """Says which of several values is the right one."""
     pk, key, value = _person(end_user, sent).pk, sent.get("key", ""), sent.get("value", "")
-    return merge_contacts.resolve_attribute(end_user, pk, key, value, actor=USER)[1]
+    return merge_contacts.resolve_attribute(end_user, pk, key, value, actor=USER)
 
 
 def same(end_user: EndUser, sent: QueryDict) -> Change | None:
@@ -173,7 +173,7 @@ def _kind(sent: QueryDict) -> str:
 def erase(end_user: EndUser, sent: QueryDict) -> Change | None:
     """Erases for good, now, what waits to be erased."""
     erasure = get_object_or_404(Erasure.objects.of(end_user), pk=_id(sent, "erasure"))
-    due.erase(erasure.pk, done_by=USER)
+    carry_out(erasure.pk, done_by=USER)
     return None
 
 

@@ -16,7 +16,6 @@ from dashboard import access, feedback, pager
 from dashboard.access import valid_ids
 from dashboard.queries import changes as queries
 from dashboard.words import language_of
-from memories import queue
 from memories.corrections.undo import undo_change
 
 
@@ -95,7 +94,6 @@ def _take_back(
         asked = {"change": [row.pk for row in rows], "next": request.POST.get("next", "")}
         address = resolve_url("dashboard:later", end_user.pk)
         return redirect(f"{address}?{urlencode(asked, doseq=True)}")
-    queue.enqueue("embed", end_user.pk)
     if with_later:
         message = ngettext("%(n)d change undone.", "%(n)d changes undone.", undone)
         feedback.done(request, message, n=undone)

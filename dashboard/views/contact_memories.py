@@ -21,10 +21,9 @@ from dashboard.queries import contact as queries
 from dashboard.state_tokens import SAW
 from dashboard.views.contact import picker
 from dashboard.views.contact_actions import to_tab
-from memories import queue
 from memories.corrections import edit_memories, merge_contacts
-from memories.erasure import erase, preview
-from memories.erasure.preview import Preview
+from memories.erasure import erase
+from memories.erasure.erase import Preview
 from memories.models import Memory
 
 MAX_CONTENT = 10_000
@@ -221,7 +220,6 @@ def edit_memory(request: HttpRequest, person: Contact, memory: Memory) -> HttpRe
                 change = edit_memories.edit(
                     person.end_user, memory.pk, {"content": content}, actor=actor, why=why
                 )
-                queue.enqueue("embed", person.end_user_id)
                 feedback.done(request, _("Saved."), change)
             return to_tab(request, person, "memories")
     return show_edit_memory.render(request, person, memory, form)
@@ -242,7 +240,9 @@ def _forget_page(
 @access.admin_page
 def show_forget(request: HttpRequest, person: Contact) -> HttpResponse:
     """How much forgetting a person erases, and which memories, page by page."""
-    return _forget_page(request, person, preview.of_contact(person.end_user, person.pk), whole=True)
+    return _forget_page(
+        request, person, erase.preview_contact(person.end_user, person.pk), whole=True
+    )
 
 
 @access.admin_action
@@ -268,7 +268,7 @@ def forget_memories(
     """Erases memories with everything that was derived from them, after all that was shown."""
     ids = [memory.pk for memory in memories]
     if "sure" not in request.POST:
-        plan = preview.of_memories(person.end_user, ids)
+        plan = erase.preview_memories(person.end_user, ids)
         return _forget_page(request, person, plan, chosen=memories)
     erased = erase.forget_these(person.end_user, ids, (), (), (), by=access.erased_by(request))
     feedback.erased(request, erased)

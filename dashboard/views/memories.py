@@ -14,9 +14,8 @@ from dashboard import access, feedback, pager, words
 from dashboard.queries import memories as queries
 from dashboard.queries.contacts import tell_apart
 from dashboard.views.contact import picker
-from memories import queue
 from memories.corrections import edit_edges, edit_memories, review_links
-from memories.erasure import erase, preview
+from memories.erasure import erase
 from memories.history import versions
 from memories.jobs import rescore
 from memories.models import Memory
@@ -125,7 +124,6 @@ def edit(request: HttpRequest, memory: Memory) -> HttpResponse:
             problem = words.reason(error.reason)
     if problem:
         return show_memory(request, memory, problem=problem, content=content)
-    queue.enqueue("embed", memory.end_user_id)
     feedback.done(request, _("Saved."), change)
     return redirect("dashboard:memory", memory.end_user_id, memory.pk)
 
@@ -163,7 +161,6 @@ def about(request: HttpRequest, memory: Memory) -> HttpResponse:
         change = edit_memories.edit(end_user, memory.pk, values, actor=actor)
     else:
         return show_about.render(request, memory, 422, problem=_("Choose a person."))
-    queue.enqueue("embed", end_user.pk)
     feedback.done(request, _("Saved."), change)
     return redirect("dashboard:memory", end_user.pk, memory.pk)
 
@@ -200,7 +197,7 @@ def disconnect(request: HttpRequest, memory: Memory, edge: int) -> HttpResponse:
 @access.admin_page
 def before_forgetting(request: HttpRequest, memory: Memory) -> HttpResponse:
     """What goes with a memory, page by page."""
-    plan = preview.of_memories(memory.end_user, [memory.pk])
+    plan = erase.preview_memories(memory.end_user, [memory.pk])
     context = {
         "end_user": memory.end_user,
         "memory": memory,

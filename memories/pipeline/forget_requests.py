@@ -14,7 +14,7 @@ from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
-from memories.corrections import erasure_requests, hide
+from memories.corrections import erasure_requests
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import same_statement
 from memories.erasure.messages_about import messages_about
@@ -129,7 +129,9 @@ def _hide(
     """Hides what is meant and schedules its erasure; returns the change that an undo takes back."""
     contacts = list(what.contacts.values())
     merged = [other.pk for other in end_user.contacts.all_merged_into(what.contacts)]
-    change = hide.hide(end_user, what.memories.values(), actor=actor, why=why, contacts=contacts)
+    change = erasure_requests.hide(
+        end_user, what.memories.values(), actor=actor, why=why, contacts=contacts
+    )
     erasure_requests.schedule(
         end_user,
         change,
