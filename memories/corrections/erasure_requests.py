@@ -5,7 +5,6 @@ Callers that write hold the end user's lock.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -29,14 +28,6 @@ REPORTED_FOR = timedelta(days=1)
 REPORTED = 5
 
 State = Erasure.State
-
-
-@dataclass(slots=True)
-class Unsure:
-    """What may mean forgotten people, or be one of them: ids of messages and contacts."""
-
-    messages: set[int] = field(default_factory=set)
-    contacts: set[UUID] = field(default_factory=set)
 
 
 @atomic()
@@ -108,13 +99,13 @@ def schedule(
     message_ids: Collection[int] = (),
     words: Iterable[str] = (),
     names: Iterable[str] = (),
-    unsure: Unsure | None = None,
+    unsure_messages: Collection[int] = (),
+    unsure_contacts: Collection[UUID] = (),
     asked: Message | None = None,
     missing: Iterable[str] = (),
 ) -> Erasure:
     """Plans the erasure of what ``change`` has hidden, after the grace period. ``asked`` is the
     message that asked for it, and for what is ``missing``, of which nothing is kept."""
-    unsure = unsure or Unsure()
     now = timezone.now()
     erasure = _filed(
         end_user,
@@ -126,8 +117,8 @@ def schedule(
         message_ids=sorted(message_ids),
         words=sorted(set(words)),
         names=sorted(set(names)),
-        unsure_message_ids=sorted(set(unsure.messages) - {*message_ids}),
-        unsure_contact_ids=sorted(unsure.contacts),
+        unsure_message_ids=sorted({*unsure_messages} - {*message_ids}),
+        unsure_contact_ids=sorted(unsure_contacts),
         requested_at=now,
         due_at=now + timedelta(days=settings.MIO_FORGET_GRACE_DAYS),
     )

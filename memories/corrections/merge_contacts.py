@@ -178,7 +178,19 @@ def split(
             old, moved, recorder, name=name, relationship=relationship, actor=actor
         )
         change.subjects = [str(old.id), str(new.id), *map(str, moved)]
-        _link_anew(new, mine, recorder)
+        known = profiles.sources(derived.profile_of(new))
+        fresh = Link.objects.bulk_create(
+            Link(
+                end_user=held,
+                contact=new,
+                memory_id=link.memory_id,
+                made_by=OPERATOR,
+                # What the new profile has nothing of is read again.
+                consolidated_at=link.consolidated_at if link.memory_id in known else None,
+            )
+            for link in mine
+        )
+        recorder.watch(fresh, created=True)
         said = Memory.objects.of(held).filter(pk__in=moved).values_list("said_at", flat=True)
         new.first_mentioned_at, new.last_mentioned_at = min(said), max(said)
         store.save(new, ["first_mentioned_at", "last_mentioned_at"])
@@ -194,23 +206,6 @@ def split(
         derived.cancel_consolidations(held, [old.id])
     queue.enqueue("embed", held.pk)
     return new, change
-
-
-def _link_anew(new: Contact, links: Sequence[Link], recorder: Recorder) -> None:
-    known = profiles.sources(derived.profile_of(new))
-    fresh = Link.objects.bulk_create(
-        [
-            Link(
-                end_user_id=new.end_user_id,
-                contact=new,
-                memory_id=link.memory_id,
-                made_by=OPERATOR,
-                consolidated_at=link.consolidated_at if link.memory_id in known else None,
-            )
-            for link in links
-        ]
-    )
-    recorder.watch(fresh, created=True)
 
 
 @atomic()

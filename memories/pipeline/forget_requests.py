@@ -41,7 +41,8 @@ class _ForgetScope:
     words: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
-    unsure: erasure_requests.Unsure = field(default_factory=erasure_requests.Unsure)
+    unsure_messages: set[int] = field(default_factory=set)
+    unsure_contacts: set[UUID] = field(default_factory=set)
     unclear: bool = False
     whole: bool = False
 
@@ -140,7 +141,8 @@ def _hide(
         message_ids=what.messages,
         words=what.words,
         names=what.names,
-        unsure=what.unsure,
+        unsure_messages=what.unsure_messages,
+        unsure_contacts=what.unsure_contacts,
         asked=asked,
         missing=missing,
     )
@@ -216,11 +218,11 @@ def _gather_person(
     told = messages_about(end_user, people)
     before = {pk for pk in told.sure if not asked_in or pk < asked_in}
     into.messages |= before
-    into.unsure.messages |= {pk for pk in told.unsure if not asked_in or pk < asked_in}
+    into.unsure_messages |= {pk for pk in told.unsure if not asked_in or pk < asked_in}
     if into.whole or _only_by(contact, memories):
         into.contacts[contact.pk] = contact
         into.names |= names
-        into.unsure.contacts |= {*told.alike}
+        into.unsure_contacts |= {*told.alike}
 
 
 def _gather_everything(end_user: EndUser, asked_in: int, into: _ForgetScope) -> None:
