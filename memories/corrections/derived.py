@@ -53,11 +53,13 @@ def recompute(
     end_user: EndUser, contact_ids: Collection[UUID], memory_ids: Collection[UUID]
 ) -> None:
     """Recomputes profiles, cards, keys, profile memories and ``Contact.memory_ids`` of these
-    contacts from their links, and the importance of these memories from the profiles."""
+    contacts from their links, and the importance of these memories from the profiles. What is being
+    consolidated of these contacts is read anew."""
     standing, affected = [], set(memory_ids)
     for contact in end_user.contacts.filter(pk__in=contact_ids).light().order_by("pk"):
-        store.index(contact)
-        if contact.merged_into_id is None:
+        if contact.merged_into_id:
+            store.index(contact)
+        else:
             standing.append(contact)
             rebuild_profile(contact)
             affected |= profiles.sources(profile_of(contact))
@@ -67,6 +69,7 @@ def recompute(
         store.save(contact, [])
     # A trigger fills in what the links say, in their order.
     Contact.objects.of(end_user).filter(pk__in=contact_ids).update(memory_ids=[])
+    cancel_consolidations(end_user, contact_ids)
 
 
 def rebuild_profile(contact: Contact, recorder: Recorder = UNRECORDED) -> None:

@@ -148,8 +148,11 @@ def _filed(
 
 def cancel(change: Change) -> None:
     """Calls off the erasure of what a change had hidden: it was undone."""
+    pending = Erasure.objects.of(change.end_user_id).filter(change=change, state=State.PENDING)
+    if not pending.exists():
+        return
     hidden = context_tokens.hidden(change.end_user_id)
-    Erasure.objects.of(change.end_user_id).filter(change=change, state=State.PENDING).update(
+    pending.update(
         state=State.CANCELLED,
         finished_at=timezone.now(),
         words=[],

@@ -119,8 +119,8 @@ def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
     rename_in_facts(end_user, tombstone.id, survivor.id, UNRECORDED)
     identities.hand_on(tombstone, survivor, actor=actor)
     _one_profile(tombstone, survivor, UNRECORDED)
-    derived.cancel_consolidations(end_user, [tombstone.id])
-    derived.recompute(end_user, [survivor.id], [link.memory_id for link in about])
+    ids = [tombstone.id, survivor.id]
+    derived.recompute(end_user, ids, [link.memory_id for link in about])
 
 
 def rename_in_facts(

@@ -79,7 +79,6 @@ def _restore(end_user: EndUser, change: Change) -> None:
     if change.verb == "merge":
         touched |= _divide_learnt(end_user, change)
     derived.recompute(end_user, touched, touched | spoken_for)
-    derived.cancel_consolidations(end_user, touched)
 
 
 def _rows(change: Change, model: type[Model]) -> Rows:
