@@ -6,7 +6,7 @@ those after them in the file.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from uuid import UUID
@@ -16,7 +16,8 @@ from accounts.reasons import CodedError, Reason
 from contacts import store
 from contacts.address_books.entries import MAX_ALIASES, Entry
 from contacts.models import Contact
-from understanding import attribute_index, names
+from understanding import names
+from understanding.attribute_index import form
 from understanding.attributes import is_single
 from understanding.types import Person
 
@@ -97,7 +98,7 @@ class Circle:
         self.by_key: dict[str, Known] = {}
         self._named: dict[str, list[Known]] = {}
         self._also_called: dict[str, list[Known]] = {}
-        self._telling: dict[str, list[Known]] = {}
+        self._telling: dict[tuple[str, str], list[Known]] = {}
         if end_user.pk is None:  # nobody has written for them yet
             return
         rows = Contact.objects.of(end_user).standing().light().order_by("namesake", "pk")
@@ -167,10 +168,8 @@ class Circle:
     def _alike(self, entry: Entry) -> list[Known]:
         holders = {
             one.key: one
-            for attribute in _TELLING
-            for value in entry.attributes.get(attribute, ())
-            for key in attribute_index.keys_for(attribute, value)
-            for one in self._telling.get(key, ())
+            for telling in _telling(entry.attributes)
+            for one in self._telling.get(telling, ())
         }
         if not holders:
             return []
@@ -224,10 +223,16 @@ class Circle:
     ) -> None:
         for alias in aliases:
             self._also_called.setdefault(names.name_key(alias), []).append(known)
-        for attribute in _TELLING:
-            for value in attributes.get(attribute, ()):
-                for key in attribute_index.keys_for(attribute, value):
-                    self._telling.setdefault(key, []).append(known)
+        for telling in _telling(attributes):
+            self._telling.setdefault(telling, []).append(known)
+
+
+def _telling(attributes: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """The telling values among attributes, each with its attribute, in comparable form."""
+    for attribute in _TELLING:
+        for value in attributes.get(attribute, ()):
+            if compared := form(attribute, value):
+                yield attribute, compared
 
 
 def _name_keys(name: str, aliases: Sequence[str]) -> set[str]:
@@ -271,7 +276,7 @@ def _shared(known: Known, entry: Entry) -> list[str]:
 
 def _agree(known: Known, entry: Entry, key: str) -> bool:
     given, known_values = entry.attributes.get(key, ()), known.attributes.get(key, ())
-    agreeing = ((a, b) for a in given for b in known_values if attribute_index.agree(key, a, b))
+    agreeing = ((a, b) for a in given for b in known_values if form(key, a) == form(key, b) != "")
     return any(key != "birthday" or _of_one_year(a, b) for a, b in agreeing)
 
 
@@ -298,11 +303,8 @@ def _missing(known: Known, entry: Entry) -> dict[str, Any]:
     attributes = {}
     for key, given in entry.attributes.items():
         known_values = known.attributes.get(key, [])
-        new = [
-            v
-            for v in given
-            if not any(attribute_index.agree(key, v, h) == 1.0 for h in known_values)
-        ]
+        known_forms = {form(key, value) for value in known_values} - {""}
+        new = [value for value in given if form(key, value) not in known_forms]
         if new and not (known_values and is_single(key)):
             attributes[key] = new
     if attributes:
