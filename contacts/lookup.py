@@ -13,7 +13,7 @@ from contacts.key_index import Hit, hits, person_of
 from contacts.models import Contact
 from understanding.attribute_index import DAY
 from understanding.attributes import YEARLY
-from understanding.coreference.conversation import staying
+from understanding.coreference.discourse import staying
 from understanding.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from understanding.dates.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
 from understanding.people import references

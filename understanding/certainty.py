@@ -13,7 +13,7 @@ NAMED = 0.8
 # nobody.
 KNOWN_EDGES, KNOWN_ALONE = 0.7, 0.4
 # Below, the words of a kind bring in nobody new.
-LEAST = {"name": 0.4, "nickname": 0.4, "title": 0.4, "role": 0.5}
+LEAST = {"name": 0.4, "role": 0.5}
 # Somebody new is a contact: by a name, by one that another turn or a role beside it bears out, or in
 # a role to the user of whom something is told.
 CONTACT_NAME, CONTACT_BORNE_OUT, CONTACT_ROLE = 0.8, 0.5, 0.7

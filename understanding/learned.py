@@ -36,6 +36,12 @@ class Logistic:
         return {name: self.weights.get(name, 0.0) * x for name, x in features.items()}
 
 
+def log_odds(probability: float, least: float = 1e-6) -> float:
+    """Of a probability, kept so far off 0 and 1."""
+    p = min(max(probability, least), 1 - least)
+    return math.log(p / (1 - p))
+
+
 def sigmoid(log_odds: float) -> float:
     """The probability of these log odds, also of very large ones."""
     if log_odds < 0:

@@ -1,11 +1,10 @@
 """Where a text says mother, boss, best friend, and whose they are."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Protocol
 
 from understanding import segmentation
 from understanding.lexicon import word_sets, words
@@ -21,12 +20,8 @@ _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*'?")
 _CLAUSE_START = re.compile(r"(?:^|[\s,，。!！?？;；:：、…~～\n(（「『“\"'>*\-—@/&+])$")
 _LONGEST_ZH = 6
 _LONGEST_EN = 5
-
-
-class _Maker(Protocol):
-    """Makes the role word at hand with what was found out about it."""
-
-    def __call__(self, whose: Whose, outer: int = ..., owner: str = ...) -> RoleWord: ...
+# Makes the role word at hand with what was found out about it.
+_Maker = Callable[..., RoleWord]
 
 
 @cache
@@ -157,9 +152,8 @@ def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
     start, end = made.start, made.end
     left = norm[:start]
     at_start = not left or bool(_CLAUSE_START.search(left[-1:]))
-    right = norm[end : end + 12]
     single = end - start == 1
-    if at_start and (not single or lex.zh_after_single.match(right) or _is_word(norm, start, end)):
+    if at_start and (not single or _is_word(norm, start, end)):
         return made
     if single and not _is_word(norm, start, end):
         return None

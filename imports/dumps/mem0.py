@@ -30,7 +30,6 @@ MAX_TEXT = 2000
 MAX_METADATA = 4096  # bytes of JSON; more is left out
 # Below, it is left open whether somebody is spoken of by name.
 SURE = 0.6
-_NAMED = ("name", "nickname")
 _LIST = re.compile(r"^\[\s*\{")
 _RESULTS = re.compile(r'^\{(?s:.{0,2000}?)"(results|memories)"\s*:\s*\[')
 _BESIDE = ('"user_id"', '"created_at"', '"hash"', '"metadata"', '"categories"')
@@ -148,7 +147,7 @@ class _People:
         for span in person_spans(text):
             name = clean(text[span.start : span.end])
             key = names.name_key(name)
-            if span.kind not in _NAMED or span.probability < SURE or not key or key in self._me:
+            if span.kind != "name" or span.probability < SURE or not key or key in self._me:
                 continue
             if key not in self._found and len(self._found) == MAX_ENTRIES:
                 raise NotReadable("book_crowd", limit=MAX_ENTRIES)

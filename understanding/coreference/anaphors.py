@@ -17,7 +17,7 @@ from understanding.coreference import role_features
 from understanding.lexicon import alternation, words
 from understanding.lexicon.rules import patterns
 from understanding.roles import terms
-from understanding.segmentation import cut
+from understanding.segmentation import Word, cut
 from understanding.text import is_han, quotations, simplified
 from understanding.types import Mention, Utterance
 
@@ -26,12 +26,6 @@ _STOPS = "，。！？；,.!?; \n"
 _POLITE_KIN = frozenset("叔叔 阿姨 伯父 伯母".split())
 
 Span = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    start: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +78,10 @@ def _words(text: str) -> list[Word]:
     found = []
     for run in lex.run.finditer(text):
         if run["zh"]:
-            found += [Word(run.start() + word.start, word.text) for word in cut(run["zh"])]
+            at = run.start()
+            found += [replace(w, start=w.start + at, end=w.end + at) for w in cut(run["zh"])]
         else:
-            found.append(Word(run.start(), run.group().lower()))
+            found.append(Word(*run.span(), run.group().lower(), ""))
     return found
 
 
@@ -188,7 +183,7 @@ def _personal_zh(turn: Turn) -> Iterator[Anaphor]:
         chinese = chinese or is_han(word.text[0])
         if word.text[0] in _THIRD_ZH or (word.text == "ta" and chinese):
             match = lex.pronoun_zh.match(turn.text, word.start)
-            if match and match.end() >= word.start + len(word.text):
+            if match and match.end() >= word.end:
                 number = 2 if match["two"] else 3 if match["many"] else 1
                 gender = {"她": "female", "他": "male"}.get(word.text[0], "")
                 # 他们 may be men and women.
@@ -207,7 +202,7 @@ def _personal_en(text: str) -> Iterator[Anaphor]:
 
 
 def _phrases(turn: Turn) -> Iterator[Anaphor]:
-    edges = {edge for w in turn.words for edge in (w.start, w.start + len(w.text))}
+    edges = {edge for w in turn.words for edge in (w.start, w.end)}
     chinese = any(is_han(word.text[0]) for word in turn.words)
     for pattern in (lex.phrase_zh, lex.phrase_en) if chinese else (lex.phrase_en,):
         for match in pattern.finditer(turn.text):

@@ -14,7 +14,7 @@ from accounts.reasons import Reason
 from understanding.coreference import role_features
 from understanding.coreference.anaphors import Anaphor, Group, Turn
 from understanding.coreference.discourse import Focus, Referent, Said
-from understanding.learned import Logistic, model, sigmoid
+from understanding.learned import Logistic, log_odds, model, sigmoid
 from understanding.lexicon.rules import patterns
 from understanding.text import HAN
 
@@ -240,10 +240,9 @@ class Antecedents:
         return shares(odds, empty, apart=group == "several")
 
     def confidence(self, likely: float) -> float:
-        """How sure it is that somebody is meant whom a word means so likely."""
-        likely = min(max(likely, 1e-6), 1.0 - 1e-6)
+        """The calibrated probability that somebody is meant whom the model finds so likely."""
         slope, offset = self.calibration
-        return sigmoid(slope * math.log(likely / (1.0 - likely)) + offset)
+        return sigmoid(slope * log_odds(likely) + offset)
 
     def choose(self, scene: Scene) -> Choice | None:
         """Whom the anaphor means; None for nobody who was spoken of."""

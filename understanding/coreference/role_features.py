@@ -1,6 +1,5 @@
 """Role words and genders of ``understanding.roles`` as pronoun resolution asks for them."""
 
-import re
 from functools import lru_cache
 
 from understanding.lexicon import titles, words
@@ -9,7 +8,6 @@ from understanding.roles import Role, roles_of
 from understanding.types import Person
 
 _LEX = patterns(__file__)
-_OWN = re.compile(r"^(?:我们?家?的?|my |our )")
 
 
 def noun_gender(noun: str) -> str:

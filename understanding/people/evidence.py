@@ -41,7 +41,10 @@ class Surroundings:
 
     def __init__(self, document: Document, names: Collection[str], named: Collection[int]) -> None:
         self._reading, self._named = document, named
-        self._names = dict.fromkeys(names, float(NAME_FREQUENCY))
+        weights = dict.fromkeys(names, float(NAME_FREQUENCY))
+        # The same stretch is asked for by each hit in it.
+        self._cut = cache(lambda *span: document.cut(*span, {}))
+        self._cut_with_names = cache(lambda *span: document.cut(*span, weights))
 
     def han(self, start: int, end: int) -> Iterator[str]:
         """What stands around a place in Chinese."""
@@ -90,9 +93,7 @@ class Surroundings:
     def _word_edges(self, start: int, end: int) -> Iterator[str]:
         """How the place lies to the words of the text, cut without the names and with them."""
         stretch = self._reading.stretch(start, end)
-        inside = [
-            word for word in self._cut(*stretch, False) if start < word.end > word.start < end
-        ]
+        inside = [word for word in self._cut(*stretch) if start < word.end > word.start < end]
         left, right = inside[0].start < start, inside[-1].end > end
         if len(inside) == 1 and (left or right):
             yield "inside a word"
@@ -100,21 +101,11 @@ class Surroundings:
             yield "a word crosses its beginning"
         if len(inside) > 1 and right:
             yield "a word crosses its end"
-        edges = {edge for word in self._cut(*stretch, True) for edge in (word.start, word.end)}
+        edges = {edge for word in self._cut_with_names(*stretch) for edge in (word.start, word.end)}
         if not {start, end} <= edges:
             yield "no word among names"
         if end - start == 1:
             yield "one character"
-
-    @cached_property
-    def _cuts(self) -> dict[tuple[int, int, bool], list[Word]]:
-        return {}
-
-    def _cut(self, low: int, high: int, named: bool) -> list[Word]:
-        place = (low, high, named)
-        if place not in self._cuts:
-            self._cuts[place] = self._reading.cut(low, high, self._names if named else {})
-        return self._cuts[place]
 
     def latin(self, start: int, end: int) -> Iterator[str]:
         """What stands around a place in a spaced script."""
