@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -63,24 +62,7 @@ def role_words(norm: str, raw: str) -> list[RoleWord]:
     term wins. ``raw`` is as long and keeps the case. ``whose`` is own (我妈, my boss), other (her
     mother, 阿竹的妈妈, with ``owner``), bare (妈, Mum) or generic (当妈的, a good boss)."""
     found = [*_find_chinese(norm), *_find_english(norm, raw)]
-    found.sort(key=lambda word: word.start)
-    return _quoted_by_family(norm, found)
-
-
-def _quoted_by_family(norm: str, found: list[RoleWord]) -> list[RoleWord]:
-    """What the user's family call 你爸 or "your dad" is the user's own."""
-    out: list[RoleWord] = []
-    speaker: RoleWord | None = None
-    for word in found:
-        if speaker and word.whose == "other" and word.owner in ("你", "your"):
-            between = norm[speaker.end : word.outer]
-            quoted = lex.zh_says.search(between) or _WORDS["en_says"] & set(between.split())
-            if quoted and not re.search(r"[。.!！]", between):
-                word = replace(word, whose="own")
-        if word.whose in ("own", "bare") and word.roles[0].subtype == "family":
-            speaker = word
-        out.append(word)
-    return out
+    return sorted(found, key=lambda word: word.start)
 
 
 def _find_chinese(norm: str) -> Iterator[RoleWord]:
@@ -112,8 +94,6 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
         return RoleWord(start, end, outer, text, roles, whose, owner, many)
 
-    if _is_other_word(norm, text, left, right):
-        return None
     mine = lex.zh_own.search(left)
     if lex.zh_compound_after.match(right) and not (mine and right[0] in "呀耶"):
         return word("generic") if right.startswith(("们", "的都")) else None
@@ -138,13 +118,6 @@ def _narrowed(roles: tuple[Role, ...], left: str) -> tuple[tuple[Role, ...], str
         if found := said.search(left):
             return tagged(roles, tag), found[0]
     return roles, ""
-
-
-def _is_other_word(norm: str, text: str, left: str, right: str) -> bool:
-    """Whether the word is part of an eatery's name (外婆家) or an oath (她妈的)."""
-    eatery = right.startswith("家") and lex.zh_eatery_cues.search(norm)
-    oath = text[-1] in "妈娘" and right.startswith("的") and lex.zh_oath.search(left)
-    return bool(eatery or oath)
 
 
 def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
