@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from understanding import role_mentions, roles
-from understanding.coreference import anaphors, antecedents, discourse, role_features
+from understanding.coreference import anaphors, antecedents, discourse
 from understanding.coreference.resolve import resolve
 from understanding.lexicon.rules import content
 from understanding.text import normalise
@@ -22,7 +22,8 @@ NEVER = re.compile(r"(?!)")
 def read_roles(text: str) -> Any:
     norm = normalise(text)
     words = role_mentions.role_words(norm, norm)
-    return roles.roles_of(text), roles.is_anothers(text), words
+    nouns = roles.noun_gender(text), roles.noun_age(text)
+    return roles.roles_of(text), roles.is_anothers(text), words, nouns
 
 
 def point_back(text: str) -> Any:
@@ -47,9 +48,7 @@ FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (anaphors, "lex", anaphors.__file__, point_back),
     (antecedents, "lex", antecedents.__file__, refer),
     (discourse, "lex", discourse.__file__, relate),
-    (role_features, "_LEX", role_features.__file__,
-     lambda text: (role_features.noun_gender(text), role_features.noun_age(text))),
-]  # fmt: skip
+]
 PATTERNS = [
     pytest.param(getattr(module, attribute), name, act, content(file)["examples"], id=name)
     for module, attribute, file, act in FILES

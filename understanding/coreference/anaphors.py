@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from understanding import roles
 from understanding.certainty import NAMED
-from understanding.coreference import role_features
 from understanding.lexicon import alternation, words
 from understanding.lexicon.rules import patterns
 from understanding.roles import terms
@@ -22,8 +22,6 @@ from understanding.text import is_han, quotations, simplified
 from understanding.types import Mention, Utterance
 
 _STOPS = "，。！？；,.!?; \n"
-# What an assistant politely calls the user's parents.
-_POLITE_KIN = frozenset("叔叔 阿姨 伯父 伯母".split())
 
 Span = tuple[int, int]
 
@@ -55,13 +53,7 @@ class Turn:
 def read_turn(utterance: Utterance, limit: int) -> Turn:
     """The first ``limit`` characters of an utterance."""
     text = simplified(utterance.text[:limit])
-    named = [
-        m
-        for m in utterance.mentions
-        if m.how != "pronoun"
-        and m.end <= limit
-        and not (utterance.role == "assistant" and m.text in _POLITE_KIN)
-    ]
+    named = [m for m in utterance.mentions if m.how != "pronoun" and m.end <= limit]
     exact = {(m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= NAMED}
     # In 房东闵姐 the role word only says who 闵姐 is.
     names = sorted(
@@ -214,7 +206,7 @@ def _phrases(turn: Turn) -> Iterator[Anaphor]:
                 continue
             noun = (groups.get("noun") or groups.get("bare") or "").strip().lower()
             number = 2 if groups.get("two") else 3 if groups.get("many") else 1
-            gender = role_features.noun_gender(noun) or role_features.gender_of(noun)
+            gender = roles.noun_gender(noun) or roles.gender_of(noun)
             yield Anaphor(*match.span(), match.group(), form, gender, number, word=noun)
 
 
@@ -243,5 +235,5 @@ def relatives_of(text: str, owners: Sequence[tuple[int, int]]) -> list[Relative]
         ):
             word = match["zh"] or match["en"]
             at = match.start("zh") if match["zh"] else match.start("en")
-            found.append(Relative(at, match.end(), word, role_features.gender_of(word), start))
+            found.append(Relative(at, match.end(), word, roles.gender_of(word), start))
     return found

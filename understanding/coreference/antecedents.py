@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from accounts.reasons import Reason
-from understanding.coreference import role_features
+from understanding import roles
 from understanding.coreference.anaphors import Anaphor, Group, Turn
 from understanding.coreference.discourse import Focus, Referent, Said
 from understanding.learned import Logistic, log_odds, model, sigmoid
@@ -118,11 +118,11 @@ def _noun(one: Referent, scene: Scene) -> Features:
             found[f"{a.form}: {min(together.index(one), 2)}"] = 1.0
     if one.person is None or not a.word:
         return found
-    if role_features.is_called(one.person, a.word):
+    if roles.is_called(one.person, a.word):
         found["called so"] = 1.0
-    elif role_features.is_role(a.word):
+    elif roles.is_role(a.word):
         found["called otherwise"] = 1.0
-    asked, known = role_features.noun_age(a.text.lower()), role_features.person_age(one.person)
+    asked, known = roles.noun_age(a.text.lower()), roles.person_age(one.person)
     if asked and known:
         found["age agrees" if asked == known else "age contradicts"] = 1.0
     return found

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from accounts.reasons import Reason
+from understanding import roles
 from understanding.certainty import MEANT
-from understanding.coreference import role_features
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key
 from understanding.roles import roles_of
@@ -87,7 +87,7 @@ class Focus:
         """The referent of a contact, made when new."""
         known = self._referents.get(person.id)
         if known is None:
-            known = Referent(person.id, person, role_features.person_gender(person))
+            known = Referent(person.id, person, roles.person_gender(person))
             self._referents[person.id] = known
         return known
 
