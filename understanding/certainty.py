@@ -24,6 +24,10 @@ TELLS_GENDER, CERTAIN, NOTED = 0.6, 0.9, 0.95
 # A short form that the table of names lists, written as a name: the corpus has too few for the
 # model to learn that Bill is one. One of several names (Sam: Samuel, Samantha) is less sure.
 LISTED, SHARED = 0.6, 0.55
+# The weight of words on one card alone (text_overlap) from which they say which namesake is meant:
+# that of a word that is not among the commonest.
+CLUE = 0.6
+FADES = 0.8  # what each message without somebody leaves of the confidence that they are talked of
 REFERENCE = 0.85  # a phrase of the user's own for somebody that one person alone has
 RELATIVE = 0.85  # a known relative whose owner is named: measured on the corpus
 FOLLOWS = 0.9  # a role word right behind whose it is means a person of theirs

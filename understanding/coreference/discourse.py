@@ -6,7 +6,7 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from understanding import roles
-from understanding.certainty import MEANT
+from understanding.certainty import FADES, MEANT
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key
 from understanding.roles import roles_of
@@ -146,8 +146,6 @@ def stated_relations(people: Sequence[Person]) -> list[Relation]:
 # of others alone begins anew, and whoever is not meant again fades with the turns.
 # So many people at most stay in the talk.
 MOST = 3
-# What each message without them leaves of the confidence.
-_DECAY = 0.8
 
 _Talk = dict[UUID, tuple[int, Mention]]
 
@@ -187,6 +185,6 @@ def _kept(mention: Mention, turns_ago: int) -> Mention:
         start=0,
         end=0,
         how="conversation",
-        confidence=mention.confidence * _DECAY**turns_ago,
+        confidence=mention.confidence * FADES**turns_ago,
         reason=Reason("meant_turns_ago", turns=turns_ago),
     )

@@ -466,7 +466,7 @@ class Evidence:
                 yield "the role beside fits"
                 continue
             if known and not relationships.may_be_one(text, known):
-                yield "the role beside gainsays"
+                yield "the role beside conflicts"
             if any(_fits(word, other) for other in same):
                 yield "another fits better"
 

@@ -281,7 +281,7 @@ def pair_features(text: str, spans: Sequence[Placed], one: int, other: int) -> d
         if _gap(gap) == "words" and len(gap) < 25:
             out[f"{kinds} naming"] = float(bool(_NAMING.search(gap)))
             out[f"{kinds} ends naming"] = float(bool(_NAMING.search(gap[-8:])))
-            out[f"{kinds} own"] = float(bool(re.search(r"(?i)\b(?:my|our)$|[我咱俺]们?的?$", gap)))
+            out[f"{kinds} own"] = float(bool(_FIRST_PERSON.possessive_end.search(gap)))
             out[f"{kinds} close"] = float(len(gap) < 12)
         out[f"{kinds} apart"] = float(bool(_APART.search(between)))
         out[f"{kinds} owning"] = float(bool(gap) and bool(_OWNING.match(gap)))
