@@ -16,7 +16,8 @@ _WORDS = word_sets("ownership")
 # Before a bare word of kin: the classes that subjects and objects follow.
 _BARE_TAGS = frozenset("t c p d v u y e o".split())
 _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*'?")
-_CLAUSE_START = re.compile(r"(?:^|[\s,，。!！?？;；:：、…~～\n(（「『“\"'>*\-—@/&+])$")
+# A clause begins behind these, or behind a space.
+_CLAUSE_START = frozenset(",，。!！?？;；:：、…~～(（「『“\"'>*-—@/&+")
 _LONGEST_ZH = 6
 _LONGEST_EN = 5
 # Makes the role word at hand with what was found out about it.
@@ -107,8 +108,8 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
         return word("generic")
     if left.endswith("的") and not lex.zh_praise.search(left):
         return word("other", start - 1, _owner_before(norm, start - 1))
-    if re.search(r"[a-z0-9]$", left):
-        return word("other", start, re.findall(r"[a-z0-9]+$", left)[0])
+    if latin := re.search(r"[a-z0-9]+$", left):
+        return word("other", start, latin[0])
     return _judge_bare(norm, word)
 
 
@@ -124,7 +125,7 @@ def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
     made = word("bare")
     start, end = made.start, made.end
     left = norm[:start]
-    at_start = not left or bool(_CLAUSE_START.search(left[-1:]))
+    at_start = not left or left[-1].isspace() or left[-1] in _CLAUSE_START
     single = end - start == 1
     if at_start and (not single or _is_word(norm, start, end)):
         return made

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 
 from understanding import segmentation
-from understanding.lexicon import Title, alternation, rows, titles, word_sets, words
+from understanding.lexicon import Title, finder, rows, titles, word_sets, words
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key, surname_of
 from understanding.people.spans import KINDS, Hit
@@ -182,13 +182,11 @@ Features = dict[str, float]
 lex = patterns("role_phrases")
 _EN = word_sets("context_en")
 _OFFICIAL = ("name", "alias", "first name", "given name", "pinyin", "part")
-_FAME = re.compile(
-    rf"\b(?:{alternation(words('fame', 'en'))})\b|{alternation(words('fame', 'zh'))}"
-)
 _WHOSE = word_sets("ownership")
-_TALK = word_sets("talk")
 _FORMER_BEFORE = re.compile(r"(?:前任?|以前那?个?的?|旧|\b(?:old|former|ex|previous|auld)[ -])$")
 _NEAR = 10  # characters: more than between a role word and the name beside it
+# Between a name and a role behind it: Dave, my mate.
+_OPENING = frozenset(sign + space for sign in ",，（(" for space in ("", " "))
 GUESSED = ("sound", "fuzzy", "short", "nick", "diminutive")
 
 
@@ -475,18 +473,12 @@ class Evidence:
         return [(low, high) for low, high in quotations(self.document.norm) if high - low > 2]
 
     @cached_property
-    def _talks_of(self) -> list[str]:
-        norm, tokens = self.document.norm, {token.key for token in self.document.tokens}
-        return [
-            name
-            for name, entries in _TALK.items()
-            if not tokens.isdisjoint(entries)
-            or (self.document.chinese and any(word in norm for word in entries if is_han(word[0])))
-        ]
+    def _talks_of(self) -> Collection[str]:
+        return finder("talk")(self.document.norm).keys()
 
     @cached_property
     def _famous(self) -> bool:
-        return bool(_FAME.search(self.document.norm))
+        return bool(finder("fame")(self.document.norm))
 
     def _text(self, hit: Hit, group: str) -> Iterator[str]:
         around = [(low, high) for low, high in self._quoted if low < hit.start and hit.end < high]
@@ -515,8 +507,9 @@ def is_beside(document: Document, word: RoleWord, start: int, end: int) -> bool:
         return False
     before, after = document.norm[word.end : start], document.norm[end : word.outer]
     if word.end <= start:
-        return bool(re.fullmatch(r"|[ ,，]{1,2}|,? (?:named |called )", before))
-    return end <= word.outer and bool(re.fullmatch(r"[,，（(] ?", after))
+        between = before.strip(" ,，")
+        return between in ("named", "called") or (not between and len(before) < 3)
+    return end <= word.outer and after in _OPENING
 
 
 @lru_cache(maxsize=4096)
