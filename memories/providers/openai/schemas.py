@@ -1,13 +1,16 @@
-"""The JSON that a language model answers with, validated where it enters.
+"""The JSON that a language model is asked with and answers with, validated where it enters.
 
 Strict in what is asked for (``json_schema_of``), lenient in what is taken: a label out of
 the list, a null or a missing detail never costs a batch; a missing list of results does.
 """
 
+import json
 import math
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -23,6 +26,42 @@ from pydantic import (
 
 from memories.types import CLASSIFIED, MemoryType, Relationship, Sameness, Subtype, Verdict
 from understanding.dates.important_dates import LUNAR, SOLAR
+from understanding.statements.secrets import masked
+from understanding.text import encodable
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[R]):
+    """What a model is asked: the ``name`` of its instructions, what is ``asked`` about with short
+    ids, the form of the ``answer``, and how that is read."""
+
+    name: str
+    asked: Any
+    answer: "type[Wire]"
+    read: Callable[[Any], R]
+
+    def as_json(self) -> str:
+        """What is asked about as compact JSON that any HTTP client can encode, with secrets masked."""
+        shown = _masked(self.asked)
+        return encodable(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, list | tuple):
+        return [_masked(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _masked(one) for key, one in value.items()}
+    return value
+
+
+def numbered(prefix: str, items: Iterable[T]) -> dict[str, T]:
+    """The items by short ids: p1, p2 and so on."""
+    return {f"{prefix}{number}": item for number, item in enumerate(items, 1)}
 
 
 def _label(known: set[str], otherwise: str) -> BeforeValidator:

@@ -32,6 +32,7 @@ from memories.providers.errors import (
     RefusedError,
     TransientError,
 )
+from understanding.text import letters
 
 TIMEOUT_S = 60.0  # of silence
 # One reply, however steadily it trickles, and the time after which no further try is begun.
@@ -56,9 +57,9 @@ TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 REFUSED_STATUS = frozenset({401, 402, 403, 404, 405, 407})
 # Parameters a compatible server may not know, with the words by which it refuses them.
 OPTIONAL_PARAMETERS = {
-    "response_format": re.compile(r"response.?format|json.?schema|json.?object|structured", re.I),
-    "temperature": re.compile(r"temperature", re.I),
-    "dimensions": re.compile(r"dimensions|matryoshka", re.I),
+    "response_format": ("responseformat", "jsonschema", "jsonobject", "structured"),
+    "temperature": ("temperature",),
+    "dimensions": ("dimensions", "matryoshka"),
 }
 _REFUSING_STATUS = frozenset({400, 415, 422})
 T = TypeVar("T")
@@ -238,11 +239,11 @@ def _status_error(exc: openai.APIStatusError) -> ProviderError:
         return RefusedError(reason)
     if status in _REFUSING_STATUS:
         body = exc.body if isinstance(exc.body, dict) else {"message": exc.message}
-        said = str(body.get("message") or body.get("detail") or body)
+        said = letters(str(body.get("message") or body.get("detail") or body))
         refused = frozenset(
             name
             for name, words in OPTIONAL_PARAMETERS.items()
-            if exc.param == name or words.search(said)
+            if exc.param == name or any(word in said for word in words)
         )
         if refused:
             return UnsupportedParameterError(reason, refused)
