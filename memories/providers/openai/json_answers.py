@@ -14,7 +14,6 @@ from memories.providers.openai.schemas import Wire
 W = TypeVar("W", bound=Wire)
 # So many places where an object may begin are tried, and so deep it may be wrapped.
 MOST_STARTS, MOST_WRAPPED = 200, 2
-_OPENS = re.compile(r"[{\[]")
 # What ends the thoughts of a model that writes them before its answer, and the mark before each of
 # several messages in one (the harmony format).
 _THOUGHT = re.compile(
@@ -56,13 +55,13 @@ def _answered(text: str) -> tuple[list[Any], str]:
     and all that stands there."""
     decoder, at, spans = json.JSONDecoder(strict=False), 0, list[tuple[int, int, Any]]()
     for _ in range(MOST_STARTS):
-        opens = _OPENS.search(text, at)
-        if opens is None:
+        start = min((i for sign in "{[" if (i := text.find(sign, at)) >= 0), default=-1)
+        if start < 0:
             break
-        at = opens.end()
+        at = start + 1
         with suppress(ValueError, RecursionError):
-            value, at = decoder.raw_decode(text, opens.start())
-            spans.append((opens.start(), at, value))
+            value, at = decoder.raw_decode(text, start)
+            spans.append((start, at, value))
     # A mark in a text of the answer ends nothing.
     ends = [
         mark.end()

@@ -7,7 +7,6 @@ server says may echo the chat text or the key it was sent.
 import logging
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -63,7 +62,7 @@ OPTIONAL_PARAMETERS = {
 }
 _REFUSING_STATUS = frozenset({400, 415, 422})
 T = TypeVar("T")
-_CODE = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
+LONGEST_CODE = 40
 
 # At DEBUG, versions 2 of the client log whole requests, the chat among them.
 logging.getLogger("openai").setLevel(logging.INFO)
@@ -231,7 +230,8 @@ def _status_error(exc: openai.APIStatusError) -> ProviderError:
     """The named error of an HTTP status. The server's own message is searched and never shown, nor
     a code of it that is no plain one."""
     status, code = exc.status_code, str(exc.code or exc.type or "")
-    shown = f"{status} ({code})" if _CODE.fullmatch(code) else str(status)
+    plain = code.isascii() and code.islower() and code.isidentifier() and len(code) <= LONGEST_CODE
+    shown = f"{status} ({code})" if plain else str(status)
     reason = Reason("server_status", status=shown)
     if status in TRANSIENT_STATUS or status >= 500:
         return TransientError(reason, _retry_after(exc.response.headers.get("retry-after")))

@@ -1,8 +1,7 @@
 """The people of a batch: those known before, and those met in it, by the words for them."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
@@ -87,11 +86,7 @@ class PersonDraft:
 
 def written(name: str) -> str:
     """A name as it is written: with capitals, where it was typed without."""
-    return re.sub(r"[^\W\d_]+(?:['’][a-z]\b)?", _capital, name) if name.islower() else name
-
-
-def _capital(match: re.Match[str]) -> str:
-    return match.group()[:1].upper() + match.group()[1:]
+    return name.title() if name.islower() else name
 
 
 def extends(full: str, short: str) -> bool:
@@ -255,14 +250,12 @@ def called(role: str) -> str:
     return word
 
 
-def in_order(people: Iterable[PersonDraft]) -> Iterator[PersonDraft]:
+def in_order(people: Iterable[PersonDraft]) -> list[PersonDraft]:
     """Owners before those who are theirs."""
-    done: list[PersonDraft] = []
+    found: dict[PersonDraft, None] = {}
     for one in people:
         chain = [one]
         while chain[-1].owner is not None and chain[-1].owner not in chain:
             chain.append(chain[-1].owner)
-        for each in reversed(chain):
-            if each not in done:
-                done.append(each)
-                yield each
+        found |= dict.fromkeys(reversed(chain))
+    return list(found)

@@ -16,45 +16,39 @@ from memories.providers.offline.reading.entity_linking import (
     link_spans,
     user_spots,
 )
-from memories.providers.offline.reading.naming import (
-    answer_name,
-    learn_names,
-    learn_ties,
-    own_names,
-    without_namings,
-)
 from memories.providers.offline.reading.speech import (
     about_listener,
     addresses,
     last_question,
     until_override,
-    with_apostrophes,
 )
 from memories.types import CONTACT, ExtractionRequest, Turn
 from understanding.certainty import ANSWERS, TELLS_GENDER
 from understanding.coreference.discourse import Relation
 from understanding.coreference.resolve import resolve_all
+from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import recurring
 from understanding.requests import forget_reading
 from understanding.sentences import sentences
 from understanding.statements.own_words import excerpt
+from understanding.text import simplified
 from understanding.types import How, Mention, Utterance
 
+RE = patterns(__file__)
 SESSION_GAP = timedelta(hours=6)
-_FEMALE = re.compile(r"她|she\b|hers?\b", re.I)
-_MALE = re.compile(r"他|he\b|him\b|his\b", re.I)
+_NEAR = 24  # characters between whoever is named and their name
+_LONGEST_PRONOUN = 12
 
 
 @dataclass(eq=False, slots=True)
 class SpokenTurn:
     """A turn: its own words, the places in them that mean somebody, and whom its first clause is
-    about where it leaves that out. ``added`` are the places of signs in it that the user left out. Of the batch itself where ``wanted``, else before it; said to
-    a person where ``in_chat``, else to an assistant."""
+    about where it leaves that out. Of the batch itself where ``wanted``, else before it; said to a
+    person where ``in_chat``, else to an assistant."""
 
     turn: Turn
     text: str
     wanted: bool
-    added: Sequence[int] = ()
     spots: list[Spot] = field(default_factory=list)
     dropped: PersonDraft | None = None
     dropped_confidence: float = 0.0
@@ -74,36 +68,34 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
     turns = []
     for turn, following in zip_longest(said, said[1:]):
         # What a contact answers was not asked of the user.
-        answered_by = (
-            following.role if following and following.session_id == turn.session_id else ""
-        )
-        asks_another = turn.role == "assistant" and answered_by == CONTACT
+        answered = following is not None and following.session_id == turn.session_id
+        asks_another = turn.role == "assistant" and answered and following.role == CONTACT
         if turn.role in ("user", "assistant") and not asks_another:
-            text, added = with_apostrophes(_words(turn, chats))
             in_chat = turn.session_id in chats
-            turns.append(SpokenTurn(turn, text, turn.id in wanted, added, in_chat=in_chat))
-    again = recurring(spoken.text for spoken in turns if spoken.by_user)
-    for spoken in turns:
-        if spoken.by_user:
-            spoken.spots = link_spans(circle, spoken.text, spoken.turn.id, again)
-    names = _learn_own_names(circle, turns)
+            turns.append(SpokenTurn(turn, _words(turn, chats), turn.id in wanted, in_chat=in_chat))
+    own = [spoken for spoken in turns if spoken.by_user]
+    again = recurring(spoken.text for spoken in own)
+    for spoken in own:
+        spoken.spots = link_spans(circle, spoken.text, spoken.turn.id, again)
+    names = list(dict.fromkeys(name for spoken in own for name in own_names(circle, spoken)))
     _refer(circle, turns)
-    merged = [
-        learn(circle, spoken.text, spoken.spots)
-        for spoken in turns
-        if spoken.by_user
-        for learn in (learn_names, learn_ties)
-    ]
-    merged += [
-        answer_name(circle, asked.text, asked.spots, spoken.text, spoken.spots)
-        for asked, spoken in pairwise(turns)
-        if spoken.by_user and not asked.by_user
-    ]
+    merged = [learn(circle, spoken) for spoken in own for learn in (learn_names, learn_ties)]
     if any(merged):
         _refer(circle, turns)
     _answer_about(turns)
-    _note_genders(turns)
+    for spot in (spot for spoken in turns for spot in spoken.spots):
+        one = spot.who  # a pronoun tells the gender of whom it means
+        if one and not one.gender and spot.how == "pronoun" and spot.confidence >= TELLS_GENDER:
+            one.gender = _gender(spot.text)
     return circle, turns, names
+
+
+def _gender(pronoun: str) -> str:
+    """What a pronoun says of whom it means: female, male, or nothing."""
+    plain = simplified(pronoun.lower())
+    if plain.startswith(("她", "she", "her")):
+        return "female"
+    return "male" if plain.startswith(("他", "he", "hi")) else ""
 
 
 def _words(turn: Turn, chats: Collection[str]) -> str:
@@ -129,33 +121,21 @@ def _answer_about(turns: Sequence[SpokenTurn]) -> None:
             spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWERS
 
 
-def _learn_own_names(circle: Circle, turns: Sequence[SpokenTurn]) -> list[str]:
-    names: dict[str, None] = {}
-    for spoken in turns:
-        if not spoken.by_user:
-            continue
-        spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
-        for name in own_names(spoken.text, spots):
-            names[name] = None
-            for form in dict.fromkeys((name, name.split()[0])):
-                circle.ban(form)
-    return list(names)
-
-
 def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
     """Marks in each turn whom it names, whom it means without a name, and the user."""
     for spoken in turns:
         kept = [s for s in spoken.spots if s.how in ("name", "role")]
         for spot in kept:
             spot.who = circle.now(spot.who)
-        spoken.spots = in_place(
-            [
-                *(s for s in kept if s.who in circle.people),
-                *_keyed(circle, spoken, kept),
-            ]
-        )
+        keyed = _keyed(circle, spoken, kept)
+        spoken.spots = in_place([*(s for s in kept if s.who in circle.people), *keyed])
     sessions = [[_utterance(spoken) for spoken in session] for session in _sessions(turns)]
-    for spoken, found in zip(turns, resolve_all(sessions, _relations(circle)), strict=True):
+    relations = [
+        Relation(one.person(), one.role, one.owner.person())
+        for one in circle.people
+        if one.owner is not None and one.role
+    ]
+    for spoken, found in zip(turns, resolve_all(sessions, relations), strict=True):
         _take_in(circle, spoken, found)
         spoken.spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
         _settle_owners(circle, spoken)
@@ -190,7 +170,7 @@ def _settle_owners(circle: Circle, spoken: SpokenTurn) -> None:
 def _utterance(spoken: SpokenTurn) -> Utterance:
     """A turn with whom it names, but for names that it gives only now."""
     new = [s for s in spoken.spots if s.who is not None and s.who.contact_id is None]
-    text, left = without_namings(spoken.text, new)
+    text, left = _without_namings(spoken.text, new)
     mentions = []
     for spot in spoken.spots:
         if spot.who is not None and (spot not in new or spot in left):
@@ -198,14 +178,6 @@ def _utterance(spoken: SpokenTurn) -> Utterance:
             person = spot.who.person()
             mentions.append(Mention(person, spot.start, spot.end, spot.text, how, spot.confidence))
     return Utterance(spoken.turn.role, text, tuple(mentions))
-
-
-def _relations(circle: Circle) -> list[Relation]:
-    return [
-        Relation(one.person(), one.role, one.owner.person())
-        for one in circle.people
-        if one.owner is not None and one.role
-    ]
 
 
 def _sessions(turns: Sequence[SpokenTurn]) -> Iterator[list[SpokenTurn]]:
@@ -246,16 +218,90 @@ def _take_in(circle: Circle, spoken: SpokenTurn, found: Sequence[Mention]) -> No
         spoken.spots.append(Spot(start, end, spoken.text[start:end], one, how, sure, others))
 
 
-_LONGEST_PRONOUN = 12
+def own_names(circle: Circle, spoken: SpokenTurn) -> Iterator[str]:
+    """The names by which the user introduces themself, which are nobody else's from now on."""
+    spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
+    for spot, name, between in _beside(spoken.text, spots):
+        whose = spoken.text[name.end : name.end + 2] in ("'s", "’s")
+        if spot.how == "user" and not whose and _states(RE.own_name, spot, spoken.text, between):
+            for form in (name.text, name.text.split()[0]):
+                circle.ban(form)
+            yield name.text
 
 
-def _note_genders(turns: Sequence[SpokenTurn]) -> None:
-    """A pronoun tells the gender of whom it means."""
-    for spot in (spot for spoken in turns for spot in spoken.spots):
-        one = spot.who
-        if one is None or one.gender or spot.how != "pronoun" or spot.confidence < TELLS_GENDER:
+def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
+    """Whoever a turn says is called something is the one who bears that name; True where that made
+    one person of two."""
+    merged = False
+    for spot, name, between in _beside(spoken.text, spoken.spots):
+        one, other = spot.who, name.who
+        if one is other or one not in circle.people or other not in circle.people:
             continue
-        if _FEMALE.match(spot.text):
-            one.gender = "female"
-        elif _MALE.match(spot.text):
-            one.gender = "male"
+        equal = spot.how == "name" and RE.equals.fullmatch(between)
+        known = one.contact_id is not None and other.contact_id is not None
+        if equal or (not known and _states(RE.called, spot, spoken.text, between)):
+            circle.merge(one, other)
+            merged = True
+    return merged
+
+
+def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
+    """Whoever a turn says is somebody's relative is that relative (Anna is Brenda's sister); True
+    where that made one person of two."""
+    merged = False
+    plain, spots = simplified(spoken.text), spoken.spots
+    for number, spot in enumerate(spots):
+        role = spot.who
+        if role is None or spot.how != "role" or role.named or role.by_pronoun or not number:
+            continue
+        start, before = spot.start, spots[number - 1]
+        if RE.whose.fullmatch(plain[before.end : start]) and number > 1:
+            start, before = before.start, spots[number - 2]
+        one = circle.now(before.who)
+        if one is None or before.how != "name" or one is role.owner or role not in circle.people:
+            continue
+        if RE.is_one.fullmatch(plain[before.end : start]):
+            circle.merge(one, role)
+            merged = True
+    return merged
+
+
+def _without_namings(text: str, spots: Sequence[Spot]) -> tuple[str, list[Spot]]:
+    """``text`` with the names blanked out that it gives to whom a pronoun means (she's called X),
+    and the other spots: who that is, is to be found without the name."""
+    kept = []
+    for spot in spots:
+        start = _named_pronoun(text, spot.start) if spot.how == "name" else None
+        if start is None:
+            kept.append(spot)
+        else:
+            text = text[:start] + " " * (spot.end - start) + text[spot.end :]
+    return text, kept
+
+
+def _named_pronoun(text: str, start: int) -> int | None:
+    """Where the pronoun ends of which the name at ``start`` is said to be; None where none is."""
+    begin = max(0, start - _NEAR)
+    before = simplified(text[begin:start])
+    pronouns = list(RE.pronoun.finditer(before))
+    if not pronouns:
+        return None
+    last = pronouns[-1]
+    said = RE.called.search(f"{before[: last.start()]}@{before[last.end() :]}")
+    return begin + last.end() if said else None
+
+
+def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]]:
+    """A name, who stands before it, and the words between."""
+    plain = simplified(text)
+    for spot, name in pairwise(spots):
+        gap = plain[spot.end : name.start]
+        if name.how == "name" and len(gap) <= _NEAR:
+            yield spot, name, gap
+
+
+def _states(pattern: re.Pattern[str], spot: Spot, text: str, between: str) -> bool:
+    before = simplified(text[max(0, spot.start - 10) : spot.start])
+    suffix = spot.text[1:] if spot.how == "user" and len(spot.text) > 1 else ""
+    suffix = suffix if suffix[:1] in "'’m" else ""
+    return bool(pattern.search(f"{before}@{suffix}{between}"))

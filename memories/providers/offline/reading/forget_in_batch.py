@@ -1,6 +1,5 @@
 """Requests to forget, carried out on what has been drafted and handed on for what is kept."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -102,10 +101,12 @@ def _is_known(who: PersonDraft | None, spoken: SpokenTurn) -> bool:
 def _strangers(text: str) -> list[str]:
     """Words for people whom nobody knows: names, and roles that may be known by another name."""
     spans = [text[span.start : span.end] for span in person_spans(text)]
-    return [word for word in spans if normalise(word) in terms() or not _PRONOUN.fullmatch(word)]
+    return [
+        word for word in spans if normalise(word) in terms() or normalise(word) not in _PRONOUNS
+    ]
 
 
-_PRONOUN = re.compile("(?i)[他她它佢]们?|him|her|them|he|she|they")
+_PRONOUNS = frozenset("他 她 它 佢 他们 她们 它们 佢们 him her them he she they".split())
 
 
 def _without(text: str, words: Sequence[str]) -> str:
@@ -139,7 +140,7 @@ def _forget_matter(
 ) -> list[ForgetRequest]:
     """What was said of one matter, of these people if any are named."""
     for draft in book.about(people):
-        text = draft.text().lower()
+        text = draft.sentence.text.lower()
         said = any(word.lower() in text for word in words)
         has = {value.key for value, _ in draft.values} | set(forget_reading.topic_keys(text))
         own = not people and not draft.people()
@@ -164,7 +165,7 @@ def _forget_person(book: DraftBook, person: PersonDraft, spoken: SpokenTurn) -> 
     """Everything about a person; they are met again only if spoken of again."""
     names = [name.lower() for name in person.known_as() if len(name) > 1]
     for draft in list(book.drafts):
-        text = draft.text().lower()
+        text = draft.sentence.text.lower()
         if person in draft.people() or any(name in text for name in names):
             book.wipe(draft)
     person.turns = [turn for turn in person.turns if turn > spoken.turn.id]

@@ -1,7 +1,6 @@
 """A turn's sentences as quotes: the user's own words, with what they leave open in brackets."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -68,10 +67,6 @@ class Draft:
     def turn_id(self) -> int:
         return self.spoken.turn.id
 
-    def text(self) -> str:
-        """The user's words."""
-        return self.sentence.text
-
     def people(self) -> list[PersonDraft]:
         """Everybody it is about, its subject first."""
         found = [self.subject] if self.subject is not None else []
@@ -98,20 +93,9 @@ class Draft:
             sure.append(self.goes_on or self.spoken.dropped_confidence)
         return max(sure, default=1.0)
 
-    def words(self) -> str:
-        """The user's words as they were typed, with the sign that ends them."""
-        text = self.sentence.text
-        edges = [0, *(at for at in self._added() for at in (at, at + 1)), len(text)]
-        typed = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-        return typed + self.sentence.end_mark
-
-    def _added(self) -> list[int]:
-        start, end = self.sentence.start, self.sentence.start + len(self.sentence.text)
-        return [at - start for at in self.spoken.added if start <= at < end]
-
     def is_fragment(self) -> bool:
         """Whether it is too short to stand without what was said before it."""
-        text = self.text()
+        text = self.sentence.text
         size = len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text))) + len(HAN.findall(text)) / 1.5
         return not self.explicit and not self.wish and size < FRAGMENT
 
@@ -120,10 +104,8 @@ class Draft:
         said_at = self.spoken.turn.said_at
         whom = self.subject
         dropped = whom is not None and not self.explicit and self.sure() >= CERTAIN
-        found = _notes(self.sentence.whole, self.spots, said_at, whom if dropped else None)
-        added = self._added()
-        notes = [(at - bisect_left(added, at), note) for at, note in found]
-        text = self.words()
+        text = self.sentence.whole
+        notes = _notes(text, self.spots, said_at, whom if dropped else None)
         if self.before is None:
             return _with_notes(text, notes)
         asked = _notes(self.before.text, self.before.spots, self.before.said_at)
@@ -165,7 +147,9 @@ def drafts_of(spoken: SpokenTurn) -> list[Draft]:
     drafts: list[Draft] = []
     for sentence in read(spoken.text).sentences:
         draft = _draft(spoken, sentence)
-        goes_on = drafts and not draft.spots and draft.subject is None and HAN.search(draft.text())
+        goes_on = (
+            drafts and not draft.spots and draft.subject is None and HAN.search(draft.sentence.text)
+        )
         if goes_on and (subject := drafts[-1].subject) is not None:
             draft.subject, draft.goes_on = subject, min(GOES_ON, drafts[-1].sure())
         drafts.append(draft)
@@ -236,7 +220,7 @@ def _notes(
         # Of two dates together, the one behind says more of the first (January of last year).
         if hit.at is not None
         and not any(hit.end <= at <= hit.end + len(" of ") for at in begins)
-        and (note := _date_note(text[hit.start : hit.end], hit.text))
+        and (note := _date_note(text[hit.start : hit.end], hit.text, hit.at))
         and _is_certain(text[hit.start : hit.end], hit.at, said_at)
     ]
     form = "（{}）" if chinese else " [{}]"
@@ -244,23 +228,22 @@ def _notes(
     return [(at, note if at or chinese else f"{note.strip()} ") for at, note in placed]
 
 
-def _date_note(said: str, written: str) -> str:
+def _date_note(said: str, written: str, at: datetime) -> str:
     """What the words of a date leave open: all of it, or only its year."""
     if not written or written in said:
         return ""
     plain = said.lower().strip()
     if written.lower().startswith(plain):
         return written[len(plain) :].strip(" ,")
-    return "" if re.search(r"(?:19|20)\d\d", said) else written
+    return "" if str(at.year) in said else written
 
 
 def _is_certain(said: str, at: datetime, said_at: datetime) -> bool:
     """Whether the words of a date say which one it is: by their direction (last, next, 昨, 下),
     or, of a month without a year, where the nearest is meant and not far off. A weekday alone may
     be the last or the next one."""
-    if RE.directed.search(said):
-        return not RE.length.search(said)
-    return bool(RE.month.search(said)) and abs((at - said_at).days) <= NEAR_DAYS
+    near = abs((at - said_at).days) <= NEAR_DAYS
+    return bool(RE.directed.match(said) or (near and RE.month.search(said)))
 
 
 def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[tuple[int, int]]]:
@@ -279,16 +262,13 @@ def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[
 def _parts(sentence: Sentence) -> Iterator[Sentence]:
     """The clauses of a sentence: at commas, at gaps between Chinese words, and before an English
     conjunction with a subject of its own."""
-    if not is_chinese(sentence.text):
-        yield from _cut(sentence, RE.english_split)
-        return
-    for clause in clauses(sentence):
-        yield from _cut(clause, RE.chinese_gap)
+    for clause in clauses(sentence) if is_chinese(sentence.text) else [sentence]:
+        yield from _cut(clause)
 
 
-def _cut(sentence: Sentence, pattern: re.Pattern[str]) -> Iterator[Sentence]:
+def _cut(sentence: Sentence) -> Iterator[Sentence]:
     at = 0
-    for end in (*(match.end() for match in pattern.finditer(sentence.text)), len(sentence.text)):
+    for end in (*(match.end() for match in RE.gap.finditer(sentence.text)), len(sentence.text)):
         piece = sentence.text[at:end]
         if text := piece.strip():
             start = sentence.start + at + len(piece) - len(piece.lstrip())

@@ -32,13 +32,12 @@ from memories.types import (
 from understanding.certainty import CONTACT_BORNE_OUT, CONTACT_NAME, CONTACT_ROLE
 from understanding.dates.relative_dates import DateHit, find_dates
 from understanding.lexicon import words
-from understanding.lexicon.rules import patterns, rows
+from understanding.lexicon.rules import patterns
 from understanding.statements.secrets import holds_phone, holds_secret
 from understanding.statements.wordings import greets
 from understanding.text import is_chinese, simplified
 
 RE = patterns(__file__)
-_CONTRASTS = rows(__file__, "contrasts")
 LONGEST_VALUE = 24  # characters of a value that is corrected
 
 # Thresholds on sentences, chosen by their recall on authors whom the heads had not seen.
@@ -100,9 +99,9 @@ def _read_turn(book: DraftBook, spoken: SpokenTurn, asked: SpokenTurn | None) ->
         drafts[0].before = _question(asked, spoken.text)
     for draft in drafts:
         if not draft.wish:
-            if makes(draft.text()):
+            if makes(draft.sentence.text):
                 return
-            if injects(draft.text()):
+            if injects(draft.sentence.text):
                 continue
             if not spoken.in_chat and forget_asked(book, spoken, draft.sentence):
                 continue
@@ -128,7 +127,7 @@ def _question(asked: SpokenTurn, answer: str) -> Before | None:
 def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool:
     """Takes back what the user says was a joke, and shows a correction behind the sentence that it
     puts right, which it takes the place of; True where the sentence did nothing else."""
-    text = draft.text()
+    text = draft.sentence.text
     if RE.confesses_joke.search(simplified(text)):
         # What the user said in their last turn before, else in this one, was no statement.
         jokes = [d.turn_id for d in book.drafts if d.turn_id != spoken.turn.id]
@@ -138,9 +137,9 @@ def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool
         return True
     old = corrected(text)
     if not old:
-        return bool(RE.only_mistake.match(text.strip(" ，,。.!！")))
+        return False
     for wrong in reversed(book.drafts):
-        if old in wrong.text():
+        if old in wrong.sentence.text:
             draft.before = Before(wrong.sentence.whole, wrong.spots, wrong.spoken.turn.said_at)
             draft.extra_turns.append(wrong.turn_id)
             if wrong.spoken.wanted:
@@ -152,22 +151,19 @@ def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool
 def corrected(text: str) -> str:
     """The words that ``text`` says were wrong, as it says what is right instead; empty where it
     corrects nothing."""
-    plain = simplified(text)
-    for row in _CONTRASTS:
-        match = row["pattern"].search(plain)
-        if match is None:
-            continue
-        old, new = (text[slice(*match.span(group))].strip() for group in ("old", "new"))
-        vague = any(word in match.group("old") for word in words("grammar_zh", "no_value"))
-        if not vague and old and new and old != new and len(old) <= LONGEST_VALUE:
-            return old
-    return ""
+    match = RE.contrast.search(simplified(text))
+    if match is None:
+        return ""
+    groups = [name for name, words_of_it in match.groupdict().items() if words_of_it]
+    new, old = (text[slice(*match.span(name))].strip() for name in sorted(groups))
+    vague = any(word in old for word in words("grammar_zh", "no_value"))
+    return old if not vague and old and new and old != new and len(old) <= LONGEST_VALUE else ""
 
 
 def _keep(book: DraftBook) -> None:
     """Leaves out what tells nothing of a life for sure, and what is private; what can't stand
     alone is quoted with the sentence before it."""
-    drafts = [d for d in book.drafts if any(map(str.isalnum, d.text()))]
+    drafts = [d for d in book.drafts if any(map(str.isalnum, d.sentence.text))]
     wanted = [d for d in drafts if d.spoken.wanted or d.extra_turns]
     judged = judge([draft.sentence.whole for draft in wanted])
     for draft, judgement in zip(wanted, judged, strict=True):
@@ -251,7 +247,7 @@ def _is_contact(one: PersonDraft, *, told: bool) -> bool:
 
 def _memory(draft: Draft, contacts: Sequence[PersonDraft]) -> ExtractedMemory:
     content, brackets = draft.content()
-    quote = draft.words()
+    quote = draft.sentence.whole
     hits = [h for h in find_dates(quote, draft.spoken.turn.said_at, is_chinese(quote)) if h.at]
     people = [one for one in draft.people() if one in contacts]
     kind = MemoryType.PREFERENCE if draft.wish else draft.judged.type
@@ -285,7 +281,7 @@ def _subtype(draft: Draft, people: Sequence[PersonDraft]) -> Subtype:
 
 def _facts(draft: Draft, contacts: Sequence[PersonDraft]) -> Iterator[Fact]:
     if draft.wish:
-        yield Fact("answer_wish", draft.text())
+        yield Fact("answer_wish", draft.sentence.text)
     for value, subject in dict.fromkeys(draft.values) if is_believed(draft) else ():
         if subject is None or subject in contacts:
             yield Fact(value.key, value.value, subject.ref if subject else "")

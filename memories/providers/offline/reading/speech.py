@@ -1,7 +1,6 @@
 """What is said for a model's sake, or is no statement at all whatever a classifier thinks of it."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from memories.providers.offline.reading.entity_linking import Spot
 from understanding.lexicon.rules import patterns
@@ -52,11 +51,3 @@ def about_listener(question: str, people: Sequence[Spot]) -> bool:
 def addresses(text: str) -> bool:
     """Whether ``text`` speaks to whom it is said: you, 你."""
     return bool(RE.you.search(text))
-
-
-def with_apostrophes(text: str) -> tuple[str, list[int]]:
-    """``text`` with the apostrophes that quick typing leaves out of pronouns (shes, theyve), and
-    where these stand in it."""
-    ends = [match.end() for match in RE.contracted.finditer(text)]
-    parts = [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
-    return "'".join(parts), [end + number for number, end in enumerate(ends)]
