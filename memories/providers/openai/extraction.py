@@ -94,7 +94,7 @@ class _Batch:
         self._user_names = {folded(name) for name in request.user_names}
 
     def _people_to_send(self) -> list[Person]:
-        heard, others = [], []
+        heard, others = list[Person](), list[Person]()
         for person in self._request.people:
             names = (folded(name) for name in _names(person) if name)
             (heard if any(name in self._heard for name in names) else others).append(person)
@@ -102,7 +102,7 @@ class _Batch:
 
     def as_json(self) -> dict[str, Any]:
         """The request as the model sees it."""
-        earlier, turns = [], []
+        earlier, turns = list[dict[str, Any]](), list[dict[str, Any]]()
         for number, turn in self._turns.items():
             shown = turns if turn.id in self._new_turn_ids else earlier
             shown.append(self._turn_as_json(number, turn))

@@ -169,7 +169,7 @@ def reviews(
     return Question("review", {"language": language, "proposals": shown}, ReviewsOut, read)
 
 
-def meant_people(request: WhoRequest) -> Question[list[MeantPeople]]:
+def meant_people(request: WhoRequest) -> Question[Sequence[MeantPeople]]:
     """Whom a message means, each person once. Raises OutputError for an answer that names only
     people who were not shown."""
     people = numbered("p", request.people)
