@@ -26,6 +26,5 @@ TELLS_GENDER, CERTAIN, NOTED = 0.6, 0.9, 0.95
 LISTED, SHARED = 0.6, 0.55
 REFERENCE = 0.85  # a phrase of the user's own for somebody that one person alone has
 RELATIVE = 0.85  # a known relative whose owner is named: measured on the corpus
-FOLLOWS = 0.9  # a role word right behind whose it is means a person of theirs
 ANSWERS = 0.6  # an answer is about whom the question was about
 GOES_ON = 0.8  # a sentence that speaks of nobody goes on about whom the one before it is about

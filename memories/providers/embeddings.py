@@ -55,12 +55,9 @@ class Embedder(Protocol):
 
 
 class LocalEmbedder:
-    """multilingual-e5-small, 4 bits a weight, in this process; loaded at first use.
-
-    One OpenMP thread, whatever the environment says: two on a busy machine are thirty
-    times slower, and an engine that starts no threads survives a fork. The engine keeps
-    no state between calls, so threads may call it at once.
-    """
+    """multilingual-e5-small, 4 bits a weight, in this process; loaded at first use. In one OpenMP
+    thread: two on a busy machine are thirty times slower, and an engine that starts no threads
+    survives a fork."""
 
     name = "local"
     in_process = True
@@ -68,7 +65,6 @@ class LocalEmbedder:
     dimensions = LOCAL_DIMENSIONS
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector of length 1 for each text, in the order of ``texts``."""
         inputs = [_prepared(text, LOCAL_PASSAGE_CHARS) for text in texts]
         vectors: list[list[float]] = []
         for batch in _batches(inputs, LOCAL_BATCH_CHARS, len(inputs)):
@@ -76,7 +72,6 @@ class LocalEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> list[float]:
-        """A vector of length 1 to compare with those of passages."""
         prepared = _prepared(text, LOCAL_QUERY_CHARS)
         vector: list[float] = _engine_in_one_thread().query(prepared).tolist()
         return vector
@@ -95,7 +90,6 @@ class OpenAIEmbedder:
         self._takes_dimensions = True
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector of length 1 for each text, in the order of ``texts``."""
         # The protocol refuses an empty input.
         inputs = [_prepared(masked(text), SERVER_CHARS) or " " for text in texts]
         vectors: list[list[float]] = []
@@ -104,7 +98,6 @@ class OpenAIEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> list[float]:
-        """A vector of length 1 to compare with those of passages."""
         return self.embed_passages([text])[0]
 
     def _embed(self, batch: list[str]) -> list[list[float]]:

@@ -160,11 +160,10 @@ class ModelServer:
         self, send: Callable[[openai.OpenAI], RawReply], attempts: int | None = None
     ) -> tuple[str, float]:
         """The body of the reply, and the milliseconds all attempts took without the waits.
-        ``attempts`` are fewer than usual for what must not be done twice.
 
-        Raises TransientError when no attempt got through, PermanentError when another
-        would be refused again, RefusedError when any request would be, OutputError for a reply
-        without an end, UnsupportedParameterError when less may be asked for.
+        Raises TransientError when no attempt got through, PermanentError when another would be
+        refused again, RefusedError when any request would be, OutputError for a reply without an
+        end, UnsupportedParameterError when less may be asked for.
         """
         spent = 0.0
 

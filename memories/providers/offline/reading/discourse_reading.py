@@ -15,12 +15,13 @@ from memories.providers.offline.reading.entity_linking import (
     key_spots,
     link_spans,
     user_spots,
+    within,
 )
 from memories.providers.offline.reading.speech import (
     about_listener,
     addresses,
-    last_question,
     until_override,
+    with_apostrophes,
 )
 from memories.types import CONTACT, ExtractionRequest, Turn
 from understanding.certainty import ANSWERS, TELLS_GENDER
@@ -29,9 +30,10 @@ from understanding.coreference.resolve import resolve_all
 from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import recurring
 from understanding.requests import forget_reading
-from understanding.sentences import sentences
+from understanding.sentences import Sentence, sentences
 from understanding.statements.own_words import excerpt
 from understanding.text import simplified
+from understanding.text_document import read
 from understanding.types import How, Mention, Utterance
 
 RE = patterns(__file__)
@@ -43,12 +45,14 @@ _LONGEST_PRONOUN = 12
 @dataclass(eq=False, slots=True)
 class SpokenTurn:
     """A turn: its own words, the places in them that mean somebody, and whom its first clause is
-    about where it leaves that out. Of the batch itself where ``wanted``, else before it; said to a
-    person where ``in_chat``, else to an assistant."""
+    about where it leaves that out. ``added`` are the places of apostrophes in it that the user left
+    out. Of the batch itself where ``wanted``, else before it; said to a person where ``in_chat``,
+    else to an assistant."""
 
     turn: Turn
     text: str
     wanted: bool
+    added: Sequence[int] = ()
     spots: list[Spot] = field(default_factory=list)
     dropped: PersonDraft | None = None
     dropped_confidence: float = 0.0
@@ -71,8 +75,9 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
         answered = following is not None and following.session_id == turn.session_id
         asks_another = turn.role == "assistant" and answered and following.role == CONTACT
         if turn.role in ("user", "assistant") and not asks_another:
+            text, added = with_apostrophes(_words(turn, chats))
             in_chat = turn.session_id in chats
-            turns.append(SpokenTurn(turn, _words(turn, chats), turn.id in wanted, in_chat=in_chat))
+            turns.append(SpokenTurn(turn, text, turn.id in wanted, added, in_chat=in_chat))
     own = [spoken for spoken in turns if spoken.by_user]
     again = recurring(spoken.text for spoken in own)
     for spoken in own:
@@ -106,19 +111,23 @@ def _words(turn: Turn, chats: Collection[str]) -> str:
     return until_override(text) if turn.role == "user" else text
 
 
+def last_question(spoken: SpokenTurn) -> tuple[Sentence, list[Spot]] | None:
+    """The last question of a turn, and the places in it that mean somebody; None where it asks
+    nothing."""
+    asked = [s for s in read(spoken.text).sentences if s.end_mark[:1] in {"?", "？"}]
+    return (asked[-1], within(spoken.spots, asked[-1])) if asked else None
+
+
 def _answer_about(turns: Sequence[SpokenTurn]) -> None:
     """An answer that names nobody is about whom the question was about."""
     for asked, spoken in pairwise(turns):
         if asked.by_user or not spoken.by_user or spoken.dropped is not None:
             continue
-        question = last_question(asked.text)
-        if not question:
-            continue
-        start = asked.text.rindex(question)
-        spots = [s.moved(-start) for s in asked.spots if s.start >= start]
-        people = dict.fromkeys(p for s in spots for p in s.people)
-        if len(people) == 1 and not about_listener(question, spots):
-            spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWERS
+        if question := last_question(asked):
+            sentence, spots = question
+            people = dict.fromkeys(p for s in spots for p in s.people)
+            if len(people) == 1 and not about_listener(sentence.text, spots):
+                spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWERS
 
 
 def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
@@ -168,32 +177,27 @@ def _settle_owners(circle: Circle, spoken: SpokenTurn) -> None:
 
 
 def _utterance(spoken: SpokenTurn) -> Utterance:
-    """A turn with whom it names, but for names that it gives only now."""
-    new = [s for s in spoken.spots if s.who is not None and s.who.contact_id is None]
-    text, left = _without_namings(spoken.text, new)
+    """A turn with whom it names."""
     mentions = []
     for spot in spoken.spots:
-        if spot.who is not None and (spot not in new or spot in left):
+        if spot.who is not None:
             how: How = "name" if spot.how == "name" else "kinship"
             person = spot.who.person()
             mentions.append(Mention(person, spot.start, spot.end, spot.text, how, spot.confidence))
-    return Utterance(spoken.turn.role, text, tuple(mentions))
+    return Utterance(spoken.turn.role, spoken.text, tuple(mentions))
 
 
-def _sessions(turns: Sequence[SpokenTurn]) -> Iterator[list[SpokenTurn]]:
+def _sessions(turns: Sequence[SpokenTurn]) -> list[list[SpokenTurn]]:
     """The turns of one sitting each."""
-    session: list[SpokenTurn] = []
+    sessions: list[list[SpokenTurn]] = []
     for spoken in turns:
-        before = session[-1].turn if session else None
-        if before is not None and (
-            before.session_id != spoken.turn.session_id
-            or spoken.turn.said_at - before.said_at > SESSION_GAP
-        ):
-            yield session
-            session = []
-        session.append(spoken)
-    if session:
-        yield session
+        last = sessions[-1][-1].turn if sessions else None
+        near = last and spoken.turn.said_at - last.said_at <= SESSION_GAP
+        if last and near and last.session_id == spoken.turn.session_id:
+            sessions[-1].append(spoken)
+        else:
+            sessions.append([spoken])
+    return sessions
 
 
 def _take_in(circle: Circle, spoken: SpokenTurn, found: Sequence[Mention]) -> None:
@@ -264,31 +268,6 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
             circle.merge(one, role)
             merged = True
     return merged
-
-
-def _without_namings(text: str, spots: Sequence[Spot]) -> tuple[str, list[Spot]]:
-    """``text`` with the names blanked out that it gives to whom a pronoun means (she's called X),
-    and the other spots: who that is, is to be found without the name."""
-    kept = []
-    for spot in spots:
-        start = _named_pronoun(text, spot.start) if spot.how == "name" else None
-        if start is None:
-            kept.append(spot)
-        else:
-            text = text[:start] + " " * (spot.end - start) + text[spot.end :]
-    return text, kept
-
-
-def _named_pronoun(text: str, start: int) -> int | None:
-    """Where the pronoun ends of which the name at ``start`` is said to be; None where none is."""
-    begin = max(0, start - _NEAR)
-    before = simplified(text[begin:start])
-    pronouns = list(RE.pronoun.finditer(before))
-    if not pronouns:
-        return None
-    last = pronouns[-1]
-    said = RE.called.search(f"{before[: last.start()]}@{before[last.end() :]}")
-    return begin + last.end() if said else None
 
 
 def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from memories.providers.offline.reading.circle import Circle, PersonDraft, called
 from understanding import segmentation
-from understanding.certainty import FOLLOWS, KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
+from understanding.certainty import KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
 from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import (
     USER,
@@ -19,7 +19,7 @@ from understanding.people.person_tagger import (
 from understanding.roles import groups as group_terms
 from understanding.roles import kinship, terms
 from understanding.same_person import namesakes
-from understanding.sentences import last_begun
+from understanding.sentences import Sentence, last_begun
 from understanding.text import HAN, normalise
 from understanding.types import Mention
 
@@ -45,10 +45,6 @@ class Spot:
         """Whom it means; none where it is the user."""
         return () if self.who is None else (self.who, *self.others)
 
-    def moved(self, by: int) -> "Spot":
-        """The same place in a text that begins elsewhere."""
-        return replace(self, start=self.start + by, end=self.end + by)
-
 
 def link_spans(
     circle: Circle, text: str, turn_id: int, again: Mapping[str, float] | None = None
@@ -57,7 +53,7 @@ def link_spans(
     met in ``circle``. ``again`` are names that other turns bear out."""
     known = [name for one in circle.people for name in one.known_as() if one.named]
     linker = _Linker(circle, text, circle.mentions(text))
-    seen = _with_relatives(text, _as_known(person_spans(text, known, again), linker.mentions))
+    seen = _as_known(person_spans(text, known, again), linker.mentions)
     joined = same_person(text, seen)
     beside_name = {g for g, s in zip(joined, seen, strict=True) if s.kind != "role"}
     found = [
@@ -121,52 +117,6 @@ def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[
             span = PersonSpan(mention.start, mention.end, "name", mention.confidence)
             found[span.start, span.end] = span
     return sorted(found.values())
-
-
-def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
-    """The spans, with the role words that directly follow whose they are (Brenda's sister,
-    我同事) where the tagger saw none."""
-    owners_at = [(span.end, True) for span in spans if span.kind != "role"]
-    owners_at += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
-    found = list(spans)
-    for at, named in owners_at:
-        role = _role_from(text, at, named=named)
-        if role is None or any(s.start < role.end and role.start < s.end for s in found):
-            continue
-        found.append(role)
-    return sorted(found)
-
-
-def _role_from(text: str, at: int, *, named: bool) -> PersonSpan | None:
-    """The longest word for a role right behind whose it is, which ends at ``at``."""
-    genitive = (_GENITIVE_NAME if named else _GENITIVE_OWN).match(text, at)
-    if genitive is None:
-        return None
-    start = genitive.end()
-    ends = (
-        [start + n for n in range(LONGEST_ROLE, 0, -1) if start + n <= len(text)]
-        if HAN.match(text, start)
-        else [
-            end
-            for end in range(min(start + 24, len(text)), start, -1)
-            if text[end - 1].isalnum() and not text[end : end + 1].isalnum()
-        ]
-    )
-    for end in ends:
-        if any(
-            role.level != "common" or named for role in terms().get(normalise(text[start:end]), ())
-        ):
-            return PersonSpan(start, end, "role", FOLLOWS)
-    return None
-
-
-LONGEST_ROLE = 4
-_GENITIVE_NAME = re.compile(
-    r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
-)
-_GENITIVE_OWN = re.compile(
-    r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4e00-\u9fff])"
-)
 
 
 def _is_anothers(text: str, span: PersonSpan) -> bool:
@@ -307,6 +257,16 @@ def bare_names(circle: Circle, text: str, held: Sequence[Spot]) -> list[Spot]:
                 if all(end <= s.start or s.end <= start for s in (*held, *spots)):
                     spots.append(Spot(start, end, match.group(), one, "name", KNOWN_ALONE))
     return spots
+
+
+def within(spots: Iterable[Spot], part: Sentence) -> list[Spot]:
+    """Those of ``spots`` that stand in a part of their text, at their places in it."""
+    end = part.start + len(part.text)
+    return [
+        replace(spot, start=spot.start - part.start, end=spot.end - part.start)
+        for spot in spots
+        if part.start <= spot.start and spot.end <= end
+    ]
 
 
 def in_place(spots: Iterable[Spot]) -> list[Spot]:

@@ -1,6 +1,7 @@
 """A turn's sentences as quotes: the user's own words, with what they leave open in brackets."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -8,7 +9,7 @@ from datetime import datetime
 from memories.providers.offline.judge import Judgement
 from memories.providers.offline.reading.circle import Circle, PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
-from memories.providers.offline.reading.entity_linking import Spot
+from memories.providers.offline.reading.entity_linking import Spot, within
 from memories.providers.offline.reading.facts import Value, facts_of, subject_of
 from memories.providers.offline.reading.speech import wishes
 from memories.types import ForgetRequest
@@ -77,21 +78,30 @@ class Draft:
     def sure(self) -> float:
         """The least confidence that a word for somebody means whom it is taken to mean."""
         sure = [spot.confidence for spot in self.spots if spot.how in ("pronoun", "several")]
-        if self.subject is not None and not self.explicit:
-            sure.append(self.goes_on or self.spoken.dropped_confidence)
-        return min(sure, default=1.0)
+        return min((*sure, *self._sure_of_subject()), default=1.0)
 
     def sure_of(self, one: PersonDraft) -> float:
         """How sure it is that somebody is meant: as sure as the surest word for them."""
-        spots = (*self.spots, *(self.before.spots if self.before else ()))
-        sure = [
-            spot.confidence if spot.how in ("pronoun", "several") else 1.0
-            for spot in spots
-            if one in spot.people
-        ]
-        if one is self.subject and not self.explicit:
-            sure.append(self.goes_on or self.spoken.dropped_confidence)
+        sure = self._sure_of_subject() if one is self.subject else []
+        for spot in (*self.spots, *(self.before.spots if self.before else ())):
+            if one in spot.people:
+                sure.append(spot.confidence if spot.how in ("pronoun", "several") else 1.0)
         return max(sure, default=1.0)
+
+    def _sure_of_subject(self) -> list[float]:
+        """How sure it is whom the words leave out, where they do."""
+        left_out = self.subject is not None and not self.explicit
+        return [self.goes_on or self.spoken.dropped_confidence] if left_out else []
+
+    def words(self) -> str:
+        """The user's words as they were typed, with the sign that ends them."""
+        added = self._added()
+        typed = [char for at, char in enumerate(self.sentence.text) if at not in added]
+        return "".join(typed) + self.sentence.end_mark
+
+    def _added(self) -> list[int]:
+        start, end = self.sentence.start, self.sentence.start + len(self.sentence.text)
+        return [at - start for at in self.spoken.added if start <= at < end]
 
     def is_fragment(self) -> bool:
         """Whether it is too short to stand without what was said before it."""
@@ -104,8 +114,10 @@ class Draft:
         said_at = self.spoken.turn.said_at
         whom = self.subject
         dropped = whom is not None and not self.explicit and self.sure() >= CERTAIN
-        text = self.sentence.whole
-        notes = _notes(text, self.spots, said_at, whom if dropped else None)
+        found = _notes(self.sentence.whole, self.spots, said_at, whom if dropped else None)
+        added = self._added()
+        notes = [(at - bisect_left(added, at), note) for at, note in found]
+        text = self.words()
         if self.before is None:
             return _with_notes(text, notes)
         asked = _notes(self.before.text, self.before.spots, self.before.said_at)
@@ -157,12 +169,12 @@ def drafts_of(spoken: SpokenTurn) -> list[Draft]:
 
 
 def _draft(spoken: SpokenTurn, sentence: Sentence) -> Draft:
-    spots = _within(spoken.spots, sentence)
+    spots = within(spoken.spots, sentence)
     subject: PersonDraft | None = None
     explicit = False
     values: list[tuple[Value, PersonDraft | None]] = []
     for number, part in enumerate(_parts(sentence)):
-        here = _within(spoken.spots, part)
+        here = within(spoken.spots, part)
         who, says = subject_of(part.text, here)
         if number == 0:
             explicit = says
@@ -184,14 +196,7 @@ def joined(first: Draft, second: Draft) -> Draft | None:
     if spoken is not second.spoken or apart or end - start > LONGEST:
         return None
     whole = Sentence(spoken.text[start:end], start, second.sentence.end_mark)
-    return replace(first, sentence=whole, spots=_within(spoken.spots, whole))
-
-
-def _within(spots: Sequence[Spot], part: Sentence) -> list[Spot]:
-    end = part.start + len(part.text)
-    return [
-        spot.moved(-part.start) for spot in spots if part.start <= spot.start and spot.end <= end
-    ]
+    return replace(first, sentence=whole, spots=within(spoken.spots, whole))
 
 
 def _notes(

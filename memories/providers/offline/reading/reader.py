@@ -9,7 +9,11 @@ from datetime import datetime, timedelta
 
 from memories.providers.offline.judge import judge
 from memories.providers.offline.reading.circle import PersonDraft, in_order
-from memories.providers.offline.reading.discourse_reading import SpokenTurn, understand
+from memories.providers.offline.reading.discourse_reading import (
+    SpokenTurn,
+    last_question,
+    understand,
+)
 from memories.providers.offline.reading.forget_in_batch import forget_asked
 from memories.providers.offline.reading.quoting import (
     Before,
@@ -19,7 +23,7 @@ from memories.providers.offline.reading.quoting import (
     joined,
 )
 from memories.providers.offline.reading.self_statements import with_self_statements
-from memories.providers.offline.reading.speech import addresses, injects, last_question, makes
+from memories.providers.offline.reading.speech import addresses, injects, makes
 from memories.types import (
     ExtractedMemory,
     ExtractedRelation,
@@ -113,15 +117,11 @@ def _read_turn(book: DraftBook, spoken: SpokenTurn, asked: SpokenTurn | None) ->
 def _question(asked: SpokenTurn, answer: str) -> Before | None:
     """The last question of the assistant's turn, with whom it means; None where it asks neither
     about somebody nor about the user, or the answer says no more than yes to the latter."""
-    question = last_question(asked.text)
-    if not question:
+    sentence, spots = last_question(asked) or (None, [])
+    of_user = sentence and addresses(sentence.text) and not greets(answer)
+    if sentence is None or not (of_user or any(spot.who for spot in spots)):
         return None
-    at = asked.text.rindex(question)
-    end = at + len(question)
-    spots = [s.moved(-at) for s in asked.spots if at <= s.start and s.end <= end]
-    if not any(spot.who for spot in spots) and (not addresses(question) or greets(answer)):
-        return None
-    return Before(asked.text[at : end + 1].rstrip(), spots, asked.turn.said_at)
+    return Before(sentence.whole, spots, asked.turn.said_at)
 
 
 def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool:
@@ -247,7 +247,7 @@ def _is_contact(one: PersonDraft, *, told: bool) -> bool:
 
 def _memory(draft: Draft, contacts: Sequence[PersonDraft]) -> ExtractedMemory:
     content, brackets = draft.content()
-    quote = draft.sentence.whole
+    quote = draft.words()
     hits = [h for h in find_dates(quote, draft.spoken.turn.said_at, is_chinese(quote)) if h.at]
     people = [one for one in draft.people() if one in contacts]
     kind = MemoryType.PREFERENCE if draft.wish else draft.judged.type

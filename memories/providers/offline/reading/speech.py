@@ -1,12 +1,12 @@
 """What is said for a model's sake, or is no statement at all whatever a classifier thinks of it."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from memories.providers.offline.reading.entity_linking import Spot
 from understanding.lexicon.rules import patterns
 from understanding.sentences import sentences
 from understanding.text import simplified
-from understanding.text_document import read
 
 RE = patterns(__file__)
 
@@ -35,12 +35,6 @@ def makes(text: str) -> bool:
     return bool(RE.makes.search(simplified(text)))
 
 
-def last_question(text: str) -> str:
-    """The last question of ``text``, without its mark; empty where it asks none."""
-    asked = [s.text for s in read(text).sentences if s.end_mark[:1] in {"?", "？"}]
-    return asked[-1] if asked else ""
-
-
 def about_listener(question: str, people: Sequence[Spot]) -> bool:
     """Whether a question is about whom it is put to (do you, 你呢), not only about somebody of
     theirs: ``people`` are the places in it that mean others (your wife, 你老婆)."""
@@ -51,3 +45,11 @@ def about_listener(question: str, people: Sequence[Spot]) -> bool:
 def addresses(text: str) -> bool:
     """Whether ``text`` speaks to whom it is said: you, 你."""
     return bool(RE.you.search(text))
+
+
+def with_apostrophes(text: str) -> tuple[str, list[int]]:
+    """``text`` with the apostrophes that quick typing leaves out of pronouns (shes, theyve), and
+    where these stand in it."""
+    ends = [match.end() for match in RE.contracted.finditer(text)]
+    parts = [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
+    return "'".join(parts), [end + number for number, end in enumerate(ends)]
