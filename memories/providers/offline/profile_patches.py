@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -42,7 +43,8 @@ def _attributes(
         key, told = fact.key, memory.said_at
         if fact.person != request.person.id or told_key(fact, told) != key:
             continue
-        value = AttributeValue(fact.value, (memory.id,), _since(memory))
+        since = told if memory.happens_at is None else min(memory.happens_at, told)
+        value = AttributeValue(fact.value, (memory.id,), since)
         so_far = values.setdefault(key, [])
         if is_single(key):
             replaces.add(key)
@@ -53,7 +55,10 @@ def _attributes(
             if past and history and not any(same_value(one.value, past.value) for one in known):
                 values.setdefault(history, []).append(past)
         else:
-            _put_many(so_far, value)
+            same = (n for n, o in enumerate(so_far) if letters(o.value) == letters(value.value))
+            at = next(same, len(so_far))
+            old = so_far[at] if at < len(so_far) else value
+            so_far[at : at + 1] = [replace(old, sources=_union(old.sources, value.sources))]
         if key in FORMER:  # what somebody has left is current no more, unless taken up since
             left = FORMER[key]
             present = values.get(left) or (() if left in replaces else profile.get(left, ()))
@@ -77,22 +82,6 @@ def _newer(
         return AttributeValue(fuller, _union(current.sources, value.sources), current.since), None
     late = current.since is not None and told < current.since
     return (current, value) if late else (value, current)
-
-
-def _since(memory: StoredMemory) -> datetime:
-    """From when a value of ``memory`` is known to hold: its own date, at the latest the telling."""
-    at = memory.happens_at
-    return memory.said_at if at is None else min(at, memory.said_at)
-
-
-def _put_many(values: list[AttributeValue], value: AttributeValue) -> None:
-    """Adds a value, or its source where it is known."""
-    for number, other in enumerate(values):
-        if letters(other.value) == letters(value.value):
-            sources = _union(other.sources, value.sources)
-            values[number] = AttributeValue(other.value, sources, other.since)
-            return
-    values.append(value)
 
 
 def _union(left: tuple[UUID, ...], right: tuple[UUID, ...]) -> tuple[UUID, ...]:

@@ -21,7 +21,6 @@ from pydantic import (
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     field_validator,
-    model_validator,
 )
 
 from memories.types import CLASSIFIED, MemoryType, Relationship, Sameness, Subtype, Verdict
@@ -86,30 +85,13 @@ Same = Annotated[Sameness, _label(set(Sameness), Sameness.UNSURE)]
 Related = Annotated[Relationship | Literal["none"], _label(set(CLASSIFIED), "none")]
 
 
-_EMPTY: dict[Any, Any] = {str: "", list[str]: [], list[int]: []}
-
-
 class Wire(BaseModel):
-    """An object in an answer. A null stands for the default of its field, or where there is none
-    for an empty text or list; so does a field that is not in form, of a list without the items
-    that are not. An item of a list that the whole answer needs (``context["answer"]``) is left out
-    only with ``context["drop_items"]``, and while another is in form.
-    """
+    """An object in an answer. A null, or what is not in form, stands for the default of its field, or
+    where there is none for an empty text or list; of a list only the items that are not in form are
+    left out. An item of a list that the whole answer needs (``context["answer"]``) is left out only
+    with ``context["drop_items"]``, and while another is in form."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_nulls(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        filled = dict(value)
-        for name, field in cls.model_fields.items():
-            if name in value and value[name] is None and not field.metadata:
-                filled[name] = (
-                    _EMPTY.get(field.annotation) if field.is_required() else field.default
-                )
-        return filled
 
     @field_validator("*", mode="wrap")
     @classmethod
@@ -131,6 +113,8 @@ class Wire(BaseModel):
                     return kept
             elif not field.is_required():
                 return field.get_default()
+            elif value is None and field.annotation in (str, list[str], list[int]):
+                return handler("" if field.annotation is str else [])
             raise
 
 

@@ -17,12 +17,6 @@ from memories.providers.offline.reading.entity_linking import (
     user_spots,
     within,
 )
-from memories.providers.offline.reading.speech import (
-    about_listener,
-    addresses,
-    until_override,
-    with_apostrophes,
-)
 from memories.types import CONTACT, ExtractionRequest, Turn
 from understanding.certainty import ANSWERS, TELLS_GENDER
 from understanding.coreference.discourse import Relation
@@ -284,3 +278,32 @@ def _states(pattern: re.Pattern[str], spot: Spot, text: str, between: str) -> bo
     suffix = spot.text[1:] if spot.how == "user" and len(spot.text) > 1 else ""
     suffix = suffix if suffix[:1] in "'’m" else ""
     return bool(pattern.search(f"{before}@{suffix}{between}"))
+
+
+def until_override(text: str) -> str:
+    """``text`` up to the sentence that orders a model to leave what it was told: that and what
+    follows is said for the model's sake."""
+    for sentence in sentences(text):
+        if RE.overrides.search(simplified(sentence.text)):
+            return text[: sentence.start]
+    return text
+
+
+def about_listener(question: str, people: Sequence[Spot]) -> bool:
+    """Whether a question is about whom it is put to (do you, 你呢), not only about somebody of
+    theirs: ``people`` are the places in it that mean others (your wife, 你老婆)."""
+    whose = [match.end() for match in RE.you.finditer(question)]
+    return any(all(question[at : s.start].strip(" 的") for s in people) for at in whose)
+
+
+def addresses(text: str) -> bool:
+    """Whether ``text`` speaks to whom it is said: you, 你."""
+    return bool(RE.you.search(text))
+
+
+def with_apostrophes(text: str) -> tuple[str, list[int]]:
+    """``text`` with the apostrophes that quick typing leaves out of pronouns (shes, theyve), and
+    where these stand in it."""
+    ends = [match.end() for match in RE.contracted.finditer(text)]
+    parts = [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
+    return "'".join(parts), [end + number for number, end in enumerate(ends)]

@@ -11,13 +11,12 @@ from memories.providers.offline.reading.circle import Circle, PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.entity_linking import Spot, within
 from memories.providers.offline.reading.facts import Value, facts_of, subject_of
-from memories.providers.offline.reading.speech import wishes
 from memories.types import ForgetRequest
 from understanding.certainty import CERTAIN, GOES_ON, NOTED
 from understanding.dates.relative_dates import find_dates
 from understanding.lexicon.rules import patterns
 from understanding.sentences import Sentence, clauses
-from understanding.text import HAN, is_chinese
+from understanding.text import HAN, is_chinese, simplified
 from understanding.text_document import read
 
 RE = patterns(__file__)
@@ -28,6 +27,16 @@ LONGEST = 300  # characters of sentences quoted together
 NEAR_DAYS = 90  # a month without a year that is nearer is the one that is meant
 # What is glued to a pronoun (she's).
 _SHORT_VERB = re.compile(r"['’]\w+")
+
+
+def injects(text: str) -> bool:
+    """Whether ``text`` poses as an instruction to a model."""
+    return bool(RE.injects.search(text))
+
+
+def wishes(text: str) -> bool:
+    """Whether a sentence asks for something of all answers to come (always in short, 以后都用列表)."""
+    return not injects(text) and bool(RE.wishes.search(simplified(text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from memories.providers.offline.judge import judge
 from memories.providers.offline.reading.circle import PersonDraft, in_order
 from memories.providers.offline.reading.discourse_reading import (
     SpokenTurn,
+    addresses,
     last_question,
     understand,
 )
@@ -20,10 +21,10 @@ from memories.providers.offline.reading.quoting import (
     Draft,
     DraftBook,
     drafts_of,
+    injects,
     joined,
 )
 from memories.providers.offline.reading.self_statements import with_self_statements
-from memories.providers.offline.reading.speech import addresses, injects, makes
 from memories.types import (
     ExtractedMemory,
     ExtractedRelation,
@@ -112,6 +113,11 @@ def _read_turn(book: DraftBook, spoken: SpokenTurn, asked: SpokenTurn | None) ->
             if _apply_correction(book, spoken, draft):
                 continue
         book.drafts.append(draft)
+
+
+def makes(text: str) -> bool:
+    """Whether ``text`` asks for a work to be made (translate, write): what follows belongs to it."""
+    return bool(RE.makes.search(simplified(text)))
 
 
 def _question(asked: SpokenTurn, answer: str) -> Before | None:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from uuid import UUID
 
-from memories.providers.offline.reading.speech import addresses, wishes
+from memories.providers.offline.reading.discourse_reading import addresses
+from memories.providers.offline.reading.quoting import wishes
 from memories.types import (
     CONTACT,
     ExtractedMemory,
