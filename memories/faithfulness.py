@@ -1,9 +1,5 @@
-"""Whether a text says no more, or no less, than others: what can be seen of it without
-understanding. Pure; the same check for what any provider proposes.
-
-Compared are particulars: numbers, dates and names, whose loss or invention makes a memory
-wrong, and negations, which turn it round.
-"""
+"""Whether a text says no more, or no less, than others, by its particulars: numbers, dates and names,
+whose loss or invention makes a memory wrong, and negations, which turn it round."""
 
 from collections.abc import Iterable
 

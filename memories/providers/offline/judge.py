@@ -1,9 +1,6 @@
-"""What a sentence does, and whether it states something of a life that is worth a memory.
-
-Logistic heads over the sentence's vector and its surface cues, learned from the corpus
-(``python -m tools train sentence_heads``). Their weights are for the local embedder's space,
-whatever model embeds the memories.
-"""
+"""What a sentence does, and whether it states something of a life that is worth a memory: logistic
+heads over its vector in the local embedder's space and its surface cues, learned from the corpus
+(``python -m tools train sentence_heads``)."""
 
 import math
 import re

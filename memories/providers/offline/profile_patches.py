@@ -73,8 +73,7 @@ def _attributes(
 def _newer(
     current: AttributeValue | None, value: AttributeValue, told: datetime
 ) -> tuple[AttributeValue, AttributeValue | None]:
-    """Of two values of a single attribute the one that was told last, in whatever order the
-    memories arrive, and the other; one value where they are the same."""
+    """Of two values of a single attribute the one told last, and the other where it differs."""
     if current is None:
         return value, None
     if same_value(current.value, value.value):

@@ -28,7 +28,10 @@ def read(body: str) -> Completion | None:
     events = (_loaded(line[5:]) for line in body.splitlines() if line.startswith("data:"))
     parts = _objects([whole]) or _objects([*events])
     choices = [first for part in parts for first in _objects(part.get("choices"))[:1]]
-    messages = [message for choice in choices for message in _messages(choice)[:1]]
+    messages = []
+    for one in choices:
+        text = {"content": one["text"]} if "text" in one else None
+        messages += _objects([one.get("message"), one.get("delta"), text])[:1]
     finish = next((one["finish_reason"] for one in choices[::-1] if one.get("finish_reason")), "")
     if not messages or (len(messages) > 1 and not finish and _DONE not in body):
         return None
@@ -59,14 +62,8 @@ def _objects(values: Any) -> list[dict[str, Any]]:
     return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
 
 
-def _messages(choice: dict[str, Any]) -> list[dict[str, Any]]:
-    text = {"content": choice["text"]} if "text" in choice else None
-    return _objects([choice.get("message"), choice.get("delta"), text])
-
-
 def written(content: Any) -> str:
-    """What is written in a content: a text, a list of pieces of which those of text count, or an
-    object that was meant to be one."""
+    """The text of a content: a text, a list of pieces, or an object that was meant to be one."""
     if isinstance(content, list):
         return "".join(
             written(one.get("text") if isinstance(one, dict) else one) for one in content

@@ -9,16 +9,9 @@ from uuid import UUID
 
 from memories.fact_conflicts import HISTORY, same_value
 from memories.faithfulness import adds
+from memories.providers.openai import schemas
 from memories.providers.openai.extraction import MAX_CONTENT, MAX_VALUE, USER, person_as_json
-from memories.providers.openai.schemas import (
-    ProfileOut,
-    ProfilesOut,
-    Question,
-    ResolutionOut,
-    ResolutionsOut,
-    ValueOut,
-    numbered,
-)
+from memories.providers.openai.schemas import Question, numbered
 from memories.types import (
     AttributeValue,
     ConflictCase,
@@ -44,9 +37,8 @@ MAX_PERSONALITY = 600
 def conflicts(
     cases: Sequence[ConflictCase], *, of: Sequence[ConflictCase] = ()
 ) -> Question[dict[str, list[Resolution]]]:
-    """Resolutions by the cases' keys. A verdict on nothing that was shown is left out, so that the
-    memory is stored as new and nothing is lost; the first on a memory counts. The short ids of
-    memories and people are the same in all questions about cases ``of`` one list."""
+    """Resolutions by the cases' keys; of the verdicts on a memory that was shown the first counts. The
+    short ids are the same in all questions about cases ``of`` one list."""
     by_id = numbered("c", cases)
     every = of or cases
     memories = numbered("m", dict.fromkeys(old.id for case in every for old in case.existing))
@@ -70,7 +62,7 @@ def conflicts(
         del known["type"]
         return known
 
-    def read(out: ResolutionsOut) -> dict[str, list[Resolution]]:
+    def read(out: schemas.ResolutionsOut) -> dict[str, list[Resolution]]:
         found: dict[str, list[Resolution]] = {}
         judged: set[tuple[str, UUID]] = set()
         for item in out.resolutions:
@@ -110,11 +102,11 @@ def conflicts(
             for short, case in by_id.items()
         ],
     }
-    return Question("resolve", asked, ResolutionsOut, read)
+    return Question("resolve", asked, schemas.ResolutionsOut, read)
 
 
 def _resolution(
-    item: ResolutionOut,
+    item: schemas.ResolutionOut,
     targets: Sequence[StoredMemory],
     ended: Mapping[UUID, tuple[StoredFact, ...]],
 ) -> Resolution:
@@ -138,7 +130,7 @@ def profiles(requests: Sequence[ProfileRequest]) -> Question[dict[UUID, ProfileP
     numbers = count(1)
     people = numbered("p", [_Profile(request, ids, numbers) for request in requests])
 
-    def read(out: ProfilesOut) -> dict[UUID, ProfilePatch]:
+    def read(out: schemas.ProfilesOut) -> dict[UUID, ProfilePatch]:
         entries = {one.id: one for one in reversed(out.people)}
         return {
             profile.person.id: profile.read(entries[short])
@@ -148,13 +140,15 @@ def profiles(requests: Sequence[ProfileRequest]) -> Question[dict[UUID, ProfileP
 
     asked = [{"id": short, **profile.as_json()} for short, profile in people.items()]
     return Question(
-        "consolidate", {"language": requests[0].language, "people": asked}, ProfilesOut, read
+        "consolidate",
+        {"language": requests[0].language, "people": asked},
+        schemas.ProfilesOut,
+        read,
     )
 
 
 class _Profile:
-    """A profile and the new memories with their short ids: those of ``ids``, which takes in what
-    is new, and the next of ``numbers``."""
+    """A profile and new memories with short ids: those of ``ids``, which grows, and ``numbers``."""
 
     def __init__(
         self, request: ProfileRequest, ids: dict[UUID, str], numbers: Iterator[int]
@@ -190,7 +184,7 @@ class _Profile:
             "new_memories": news,
         }
 
-    def read(self, out: ProfileOut) -> ProfilePatch:
+    def read(self, out: schemas.ProfileOut) -> ProfilePatch:
         """The patch, every value with the memories it rests on; what rests on none is left
         out. What has ended, or gives way to a newer single value, is history where there is one."""
         attributes: dict[str, tuple[AttributeValue, ...]] = {}
@@ -230,7 +224,7 @@ class _Profile:
             ),
         )
 
-    def _value(self, key: str, stated: ValueOut) -> AttributeValue | None:
+    def _value(self, key: str, stated: schemas.ValueOut) -> AttributeValue | None:
         value = clean(stated.value, MAX_VALUE)
         cited = self._sources(stated.sources)
         known = self._request.profile.attributes.get(key, ())
@@ -244,7 +238,7 @@ class _Profile:
         held_from = partial_dates.read(stated.since, said_at.tzinfo)
         return AttributeValue(value, cited, held_from.start if held_from else None)
 
-    def _personality(self, out: ProfileOut) -> tuple[str | None, tuple[UUID, ...]]:
+    def _personality(self, out: schemas.ProfileOut) -> tuple[str | None, tuple[UUID, ...]]:
         text = clean(out.personality or "", MAX_PERSONALITY)
         cited = self._sources(out.personality_sources)
         if not text or not cited or text == self._request.profile.personality:

@@ -1,8 +1,5 @@
-"""An extraction request as JSON for a model, and the model's answer as an Extraction.
-
-People and turns get short ids in the prompt; an answer is mapped back by those ids, and
-what refers to an id that was never given is dropped.
-"""
+"""An extraction request as JSON for a model, and its answer as an Extraction: people and turns get
+short ids, and what refers to an id that was never given is dropped."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,17 +10,8 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from memories.providers.errors import OutputError
-from memories.providers.openai.schemas import (
-    DateOut,
-    ExtractionOut,
-    FactOut,
-    ForgetOut,
-    MemoryOut,
-    PersonOut,
-    Question,
-    SameOut,
-    numbered,
-)
+from memories.providers.openai import schemas
+from memories.providers.openai.schemas import Question, numbered
 from memories.types import (
     CONTACT,
     ExtractedMemory,
@@ -65,7 +53,11 @@ SPOKEN = TELLING | {"assistant"}
 def extraction(request: ExtractionRequest) -> Question[Extraction] | None:
     """What a batch of turns tells; None where nobody said anything in it."""
     batch = _Batch(request)
-    return Question("extract", batch.as_json(), ExtractionOut, batch.read) if batch.news else None
+    return (
+        Question("extract", batch.as_json(), schemas.ExtractionOut, batch.read)
+        if batch.news
+        else None
+    )
 
 
 class _Batch:
@@ -133,9 +125,9 @@ class _Batch:
             "text": f"{turn.speaker}: {text}" if turn.speaker else text,
         }
 
-    def read(self, out: ExtractionOut) -> Extraction:
-        """The answer in terms of the request's own ids. Raises OutputError where it remembers
-        things and none of a turn that was shown: that is no answer to this request."""
+    def read(self, out: schemas.ExtractionOut) -> Extraction:
+        """The answer by the request's own ids. Raises OutputError where it remembers things and none of
+        a turn that was shown."""
         told = [number for item in out.memories for number in item.turns]
         if told and not any(number in self._turns for number in told):
             raise OutputError(Reason("answer_unusable", errors=["unknown_turns"]))
@@ -189,10 +181,9 @@ class _Batch:
         )
 
     def _forget(
-        self, out: ForgetOut, refs: Mapping[str, str], people: Mapping[str, ExtractedPerson]
+        self, out: schemas.ForgetOut, refs: Mapping[str, str], people: Mapping[str, ExtractedPerson]
     ) -> ForgetRequest | None:
-        """A request to forget, taken only where the user's own words in a new turn ask and it means
-        something certain: it hides memories at once, and later erases them."""
+        """A request to forget, where the user's own words in a new turn ask for something certain."""
         asked = self._turns.get(out.asked_in)
         # In a chat with people, what is asked is asked of them.
         if asked is None or asked not in self._own_turns or not _asks(asked, out.quote):
@@ -221,8 +212,7 @@ class _Batch:
     def _is_forgotten(
         self, memory: ExtractedMemory, dropped: Iterable[set[int]], whole: Mapping[str, int]
     ) -> bool:
-        """Whether a memory of the answer rests on turns that are ``dropped``, or was told of somebody
-        before the turn that asks to forget all of them."""
+        """Whether a memory rests on ``dropped`` turns, or on ones before all of somebody was."""
         if any(set(memory.turn_ids) <= turns for turns in dropped):
             return True
         last = max(number for number, turn in self._turns.items() if turn.id in memory.turn_ids)
@@ -238,7 +228,7 @@ class _Batch:
         known = (self._memories.get(short) for short in dict.fromkeys(short_ids))
         return tuple(memory.id for memory in known if memory)
 
-    def _same(self, out: SameOut) -> SamePerson | None:
+    def _same(self, out: schemas.SameOut) -> SamePerson | None:
         """Two known people who are one; the quote only where the user says it of both names."""
         refs = [ref for ref in dict.fromkeys(out.people) if ref in self._known]
         if len(refs) != 2:
@@ -257,7 +247,7 @@ class _Batch:
         return tuple(text for key, text in found.items() if key in told and key not in borne)
 
     def _add_person(
-        self, out: PersonOut, people: dict[str, ExtractedPerson], refs: dict[str, str]
+        self, out: schemas.PersonOut, people: dict[str, ExtractedPerson], refs: dict[str, str]
     ) -> None:
         if out.id in refs:
             return
@@ -296,8 +286,7 @@ class _Batch:
             )
 
     def _is_namesake(self, name: str, relationship: str) -> bool:
-        """Whether a new person bears the name of a known one and is another by what was said,
-        not by an id that the model overlooked."""
+        """Whether a new person bears a known one's name and is another by what was said."""
         same = [
             person.relationship
             for person in self._request.people
@@ -318,7 +307,7 @@ class _Batch:
         refused = taken | self._user_names
         return tuple(t for key, t in by_key.items() if key in self._heard and key not in refused)
 
-    def _memory(self, out: MemoryOut, refs: Mapping[str, str]) -> ExtractedMemory | None:
+    def _memory(self, out: schemas.MemoryOut, refs: Mapping[str, str]) -> ExtractedMemory | None:
         content = clean(out.content, MAX_CONTENT)
         turns = [
             self._turns[number] for number in dict.fromkeys(out.turns) if number in self._turns
@@ -393,7 +382,7 @@ def _end(text: str | None, said_at: datetime) -> datetime | None:
 
 
 def _facts(
-    out: MemoryOut, refs: Mapping[str, str], said_at: datetime, language: str
+    out: schemas.MemoryOut, refs: Mapping[str, str], said_at: datetime, language: str
 ) -> tuple[Fact, ...]:
     """What a memory states; a date in its own field takes the place of one among the values."""
     found = [fact for item in out.facts if (fact := _fact(item, refs, said_at))]
@@ -405,7 +394,7 @@ def _facts(
     return (*(fact for fact in found if (fact.key, fact.person) not in dates), *dates.values())
 
 
-def _date(out: DateOut, refs: Mapping[str, str], language: str) -> Fact | None:
+def _date(out: schemas.DateOut, refs: Mapping[str, str], language: str) -> Fact | None:
     day = important_dates.yearly_day(
         out.month, out.day, out.year, out.calendar, leap=out.leap_month
     )
@@ -415,7 +404,7 @@ def _date(out: DateOut, refs: Mapping[str, str], language: str) -> Fact | None:
     return Fact(key, important_dates.text(day, language), refs[out.person])
 
 
-def _fact(out: FactOut, refs: Mapping[str, str], said_at: datetime) -> Fact | None:
+def _fact(out: schemas.FactOut, refs: Mapping[str, str], said_at: datetime) -> Fact | None:
     key = attribute_key(out.key)
     value = clean(out.value, MAX_VALUE)
     if not key or not value or out.person not in refs:

@@ -1,6 +1,5 @@
 """The language provider that asks a server of the OpenAI protocol: each question as JSON, each
-answer in a form of its own, asked for in the strictest way that the server takes, and repaired
-once."""
+answer in a form of its own, in the strictest way that the server takes, and repaired once."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,8 +61,7 @@ Messages = list[ChatCompletionMessageParam]
 
 class OpenAIProvider:
     """A LanguageProvider by one model of one server. What the server turns out not to support
-    (structured output, a temperature) is asked for once and then left out for the life of the
-    instance."""
+    (structured output, a temperature) is left out for the life of the instance."""
 
     name = "openai"
     reads_memories = True
@@ -75,8 +73,7 @@ class OpenAIProvider:
         self._takes_temperature = True
 
     def probe(self) -> None:
-        """Asks once for nothing in particular. Raises ProviderError where the model can't be
-        asked."""
+        """Raises ProviderError where the model can't be asked."""
         hello: Messages = [{"role": "user", "content": "hello"}]
         self._server.call(partial(self._send, messages=hello, optional={}), attempts=1)
 
@@ -88,41 +85,39 @@ class OpenAIProvider:
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
         """A resolution by key for each case that has memories to compare with."""
         compared = [case for case in cases if case.existing]
-        parts = _chunks(compared, CASES_PER_CALL)
-        return _united(*self._ask_each(partial(conflicts, of=compared), parts))
+        question = partial(conflicts, of=compared)
+        return _united(self._ask_each(question, _chunks(compared, CASES_PER_CALL)))
 
     def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
         """What the new memories of each contact change; no call when there are none."""
         parts = _few_memories([request for request in requests if request.memories])
-        return _united(*self._ask_each(profiles, parts))
+        return _united(self._ask_each(profiles, parts))
 
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations that the model sees between each case's memory and the others."""
         parts = _chunks([case for case in cases if case[1]], RELATIONS_PER_CALL)
-        return _chained(*self._ask_each(questions.relations, parts))
+        return _chained(self._ask_each(questions.relations, parts))
 
     def refine(
         self, groups: Sequence[Sequence[StoredMemory]], language: str
     ) -> Reply[Sequence[Rewrite]]:
-        """How each long memory, a group of one, is better said, and what of other groups can be
-        said in one memory."""
+        """How long memories, groups of one, are better said, and others in one memory."""
         question = partial(questions.rewrites, language=language)
-        return _chained(*self._ask_each(question, [groups] if groups else []))
+        return _chained(self._ask_each(question, [groups] if groups else []))
 
     def review(
         self, proposals: Sequence[tuple[Rewrite, Sequence[StoredMemory]]], language: str
     ) -> Reply[Sequence[bool]]:
         """Whether each proposal to join memories is accepted, in the order given."""
         question = partial(questions.reviews, language=language)
-        return _chained(*self._ask_each(question, [proposals] if proposals else []))
+        return _chained(self._ask_each(question, [proposals] if proposals else []))
 
     def judge(
         self, pairs: Mapping[int, tuple[Record, Record]]
     ) -> Reply[Mapping[int, tuple[Sameness, str]]]:
-        """Whether the two of each pair are one person, and why, by the pairs' keys; a missing key:
-        the model left it out."""
+        """Whether the two of each pair are one person, and why, by key; a pair may be left out."""
         parts = _chunks([*pairs.items()], CASES_PER_CALL)
-        return _united(*self._ask_each(questions.same_person, parts))
+        return _united(self._ask_each(questions.same_person, parts))
 
     def who(self, request: WhoRequest) -> Reply[Sequence[MeantPeople]]:
         """Which of the people the message means."""
@@ -130,11 +125,9 @@ class OpenAIProvider:
 
     def _ask_each(
         self, question: Callable[[Sequence[T]], Question[R]], parts: Iterable[Sequence[T]]
-    ) -> tuple[list[R], Usage]:
-        """What each of several calls found, and what all of them used. Where an answer is cut off,
-        as those of small models are, it is asked for in two halves."""
-        found: list[R] = []
-        usage = NO_USAGE
+    ) -> Reply[list[R]]:
+        """What each of several calls found; an answer that is cut off is asked for in halves."""
+        found, usage = list[R](), NO_USAGE
         waiting = list(parts)[::-1]
         while waiting:
             part = waiting.pop()
@@ -145,10 +138,10 @@ class OpenAIProvider:
                     raise
                 half = len(part) // 2
                 waiting += [part[half:], part[:half]]
-                continue
-            found.append(reply.value)
-            usage += reply.usage
-        return found, usage
+            else:
+                found.append(reply.value)
+                usage += reply.usage
+        return Reply(found, usage)
 
     def _ask(self, question: Question[R], *, repair: bool = True) -> Reply[R]:
         """What a question reads in a validated answer; the model is asked to ``repair`` one that is
@@ -252,12 +245,12 @@ def _described(exc: ValidationError) -> str:
     )
 
 
-def _united(parts: Iterable[Mapping[K, T]], usage: Usage) -> Reply[Mapping[K, T]]:
-    return Reply({key: value for part in parts for key, value in part.items()}, usage)
+def _united(parts: Reply[list[dict[K, T]]]) -> Reply[Mapping[K, T]]:
+    return Reply({key: value for part in parts.value for key, value in part.items()}, parts.usage)
 
 
-def _chained(parts: Iterable[Sequence[T]], usage: Usage) -> Reply[Sequence[T]]:
-    return Reply([value for part in parts for value in part], usage)
+def _chained(parts: Reply[list[list[T]]]) -> Reply[Sequence[T]]:
+    return Reply([value for part in parts.value for value in part], parts.usage)
 
 
 def _few_memories(requests: Sequence[ProfileRequest]) -> list[list[ProfileRequest]]:

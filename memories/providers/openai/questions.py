@@ -10,17 +10,10 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from memories.providers.errors import OutputError
+from memories.providers.openai import schemas
 from memories.providers.openai.consolidation import MAX_REASON, memory_as_json
 from memories.providers.openai.extraction import MAX_CONTENT, MAX_VALUE
-from memories.providers.openai.schemas import (
-    FoundRelationsOut,
-    PairsOut,
-    Question,
-    ReviewsOut,
-    RewritesOut,
-    WhoOut,
-    numbered,
-)
+from memories.providers.openai.schemas import Question, numbered
 from memories.types import (
     FoundRelation,
     MeantPeople,
@@ -50,7 +43,7 @@ def relations(cases: Sequence[RelationCase]) -> Question[list[FoundRelation]]:
     def as_json(memory: StoredMemory) -> dict[str, Any]:
         return {"id": short[memory.id], **memory_as_json(memory)}
 
-    def read(out: FoundRelationsOut) -> list[FoundRelation]:
+    def read(out: schemas.FoundRelationsOut) -> list[FoundRelation]:
         found: dict[frozenset[UUID], FoundRelation] = {}
         for item in out.relations:
             case = by_id.get(item.case)
@@ -69,17 +62,16 @@ def relations(cases: Sequence[RelationCase]) -> Question[list[FoundRelation]]:
         {"case": number, "memory": as_json(memory), "others": [as_json(one) for one in others]}
         for number, (memory, others) in by_id.items()
     ]
-    return Question("classify", {"cases": asked}, FoundRelationsOut, read)
+    return Question("classify", {"cases": asked}, schemas.FoundRelationsOut, read)
 
 
 def same_person(
     pairs: Sequence[tuple[int, tuple[Record, Record]]],
 ) -> Question[dict[int, tuple[Sameness, str]]]:
-    """Whether two records are one person: verdict and reason by the pairs' keys, the first for each;
-    a pair that the model left out has none."""
+    """Verdict and reason by the pairs' keys, the first for each; some may be left out."""
     by_id = numbered("c", pairs)
 
-    def read(out: PairsOut) -> dict[int, tuple[Sameness, str]]:
+    def read(out: schemas.PairsOut) -> dict[int, tuple[Sameness, str]]:
         return {
             by_id[item.case][0]: (item.verdict, clean(item.reason, MAX_REASON))
             for item in reversed(out.verdicts)
@@ -90,7 +82,7 @@ def same_person(
         {"case": number, "first": _record_as_json(first), "second": _record_as_json(second)}
         for number, (_key, (first, second)) in by_id.items()
     ]
-    return Question("judge", {"cases": cases}, PairsOut, read)
+    return Question("judge", {"cases": cases}, schemas.PairsOut, read)
 
 
 def _record_as_json(record: Record) -> dict[str, Any]:
@@ -115,7 +107,7 @@ def rewrites(groups: Sequence[Sequence[StoredMemory]], language: str) -> Questio
     numbers = count(1)
     members = [{f"m{next(numbers)}": memory for memory in group} for group in groups]
 
-    def read(out: RewritesOut) -> list[Rewrite]:
+    def read(out: schemas.RewritesOut) -> list[Rewrite]:
         found: list[Rewrite] = []
         taken: set[str] = set()
         for item in out.rewrites:
@@ -137,7 +129,7 @@ def rewrites(groups: Sequence[Sequence[StoredMemory]], language: str) -> Questio
         [{"id": short, **memory_as_json(memory)} for short, memory in group.items()]
         for group in members
     ]
-    return Question("refine", {"language": language, "groups": shown}, RewritesOut, read)
+    return Question("refine", {"language": language, "groups": shown}, schemas.RewritesOut, read)
 
 
 def _content(text: str) -> str:
@@ -149,11 +141,10 @@ def _content(text: str) -> str:
 def reviews(
     proposals: Sequence[tuple[Rewrite, Sequence[StoredMemory]]], language: str
 ) -> Question[list[bool]]:
-    """Whether each proposal to join memories is accepted, in their order: not where it has no review,
-    or one that refuses it."""
+    """Whether each proposal to join memories is accepted and not refused, in their order."""
     by_id = numbered("r", proposals)
 
-    def read(out: ReviewsOut) -> list[bool]:
+    def read(out: schemas.ReviewsOut) -> list[bool]:
         accepted = {one.proposal for one in out.reviews if one.accepted}
         refused = {one.proposal for one in out.reviews if not one.accepted}
         return [short in accepted - refused for short in by_id]
@@ -166,7 +157,7 @@ def reviews(
         }
         for short, (rewrite, members) in by_id.items()
     ]
-    return Question("review", {"language": language, "proposals": shown}, ReviewsOut, read)
+    return Question("review", {"language": language, "proposals": shown}, schemas.ReviewsOut, read)
 
 
 def meant_people(request: WhoRequest) -> Question[Sequence[MeantPeople]]:
@@ -180,7 +171,7 @@ def meant_people(request: WhoRequest) -> Question[Sequence[MeantPeople]]:
             shown["at"] = f"{turn.at.astimezone(request.zone):%Y-%m-%d %H:%M}"
         return {**shown, "another_conversation": True} if turn.earlier else shown
 
-    def read(out: WhoOut) -> list[MeantPeople]:
+    def read(out: schemas.WhoOut) -> list[MeantPeople]:
         found = dict[str, MeantPeople]()
         for item in out.meant:
             shown = [one for one in dict.fromkeys(item.ids) if one in people]
@@ -199,4 +190,4 @@ def meant_people(request: WhoRequest) -> Question[Sequence[MeantPeople]]:
         "turns": [turn_as_json(turn) for turn in request.turns],
         "message": masked(request.message)[:MAX_MESSAGE],
     }
-    return Question("who", asked, WhoOut, read)
+    return Question("who", asked, schemas.WhoOut, read)

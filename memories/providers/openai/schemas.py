@@ -1,8 +1,7 @@
 """The JSON that a language model is asked with and answers with, validated where it enters.
 
-Strict in what is asked for (``json_schema_of``), lenient in what is taken: a label out of
-the list, a null or a missing detail never costs a batch; a missing list of results does.
-"""
+Strict in what is asked for (``json_schema_of``), lenient in what is taken: a label out of the list, a
+null or a missing detail never costs a batch; a missing list of results does."""
 
 import json
 import math

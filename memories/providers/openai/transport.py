@@ -1,8 +1,5 @@
-"""One way to call a server of the OpenAI protocol: one retry policy, named errors.
-
-Error messages are built here from the status and the server's error code only: what a
-server says may echo the chat text or the key it was sent.
-"""
+"""One way to call a server of the OpenAI protocol: one retry policy, named errors. Messages are built
+from status and error code only: what a server says may echo the chat or the key it was sent."""
 
 import logging
 import math
@@ -92,8 +89,7 @@ class RawReply(Protocol):
 
 
 class _BoundedClient(openai.DefaultHttpxClient):
-    """An HTTP client that gives up on a reply without an end. A stream of pieces is bounded by
-    whoever reads it."""
+    """An HTTP client that gives up on a reply without an end, but for a stream of pieces."""
 
     def __init__(self, timeout_s: float, deadline_s: float) -> None:
         super().__init__(timeout=timeout_s)
@@ -133,11 +129,8 @@ def _read(chunks: Iterable[bytes], began: float, deadline_s: float) -> bytes:
 
 
 class ModelServer:
-    """Calls to one server, each tried up to ``max_attempts`` times with backoff.
-
-    Safe to share between threads, and across a fork: a child process never writes to
-    a connection of its parent.
-    """
+    """Calls to one server, each tried up to ``max_attempts`` times with backoff. Safe to share between
+    threads, and across a fork: a child process never writes to a connection of its parent."""
 
     def __init__(
         self,
@@ -159,12 +152,10 @@ class ModelServer:
     def call(
         self, send: Callable[[openai.OpenAI], RawReply], attempts: int | None = None
     ) -> tuple[str, float]:
-        """The body of the reply, and the milliseconds all attempts took without the waits.
-
-        Raises TransientError when no attempt got through, PermanentError when another would be
-        refused again, RefusedError when any request would be, OutputError for a reply without an
-        end, UnsupportedParameterError when less may be asked for.
-        """
+        """The body of the reply, and the milliseconds all attempts took without the waits. Raises
+        TransientError when no attempt got through, PermanentError when another would be refused
+        again, RefusedError when any request would be, OutputError for a reply without an end,
+        UnsupportedParameterError when less may be asked for."""
         spent = 0.0
 
         def timed(client: openai.OpenAI) -> str:
@@ -178,8 +169,7 @@ class ModelServer:
         return self.open(timed, attempts), spent * 1000
 
     def open(self, send: Callable[[openai.OpenAI], T], attempts: int | None = None) -> T:
-        """What ``send`` returns, with the same tries and errors: a stream, say, whose reading
-        is then up to the caller."""
+        """What ``send`` returns, a stream to be read by the caller, with the same tries and errors."""
         retrying = Retrying(
             stop=stop_after_attempt(attempts or self._max_attempts)
             | stop_after_delay(self.deadline_s),
@@ -226,8 +216,7 @@ class ModelServer:
 
 
 def _status_error(exc: openai.APIStatusError) -> ProviderError:
-    """The named error of an HTTP status. The server's own message is searched and never shown, nor
-    a code of it that is no plain one."""
+    """The named error of an HTTP status. The server's own message is searched and never shown."""
     status, code = exc.status_code, str(exc.code or exc.type or "")
     plain = code.isascii() and code.islower() and code.isidentifier() and len(code) <= LONGEST_CODE
     shown = f"{status} ({code})" if plain else str(status)
@@ -250,21 +239,16 @@ def _status_error(exc: openai.APIStatusError) -> ProviderError:
 
 
 def _retry_after(header: str | None) -> float | None:
-    """Seconds to wait, an hour at most, from a Retry-After header in either form of RFC 9110,
-    10.2.3."""
-    if not header:
-        return None
+    """Seconds to wait, an hour at most, from a Retry-After header (RFC 9110, 10.2.3)."""
     try:
-        seconds = float(header)
+        seconds = float(header or "")
     except ValueError:
         try:
-            at = parsedate_to_datetime(header)
+            at = parsedate_to_datetime(header or "")
             seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
         except (ValueError, TypeError, OverflowError):
             return None
-    if not math.isfinite(seconds):
-        return None
-    return min(max(0.0, seconds), LONGEST_RETRY_AFTER_S)
+    return min(max(0.0, seconds), LONGEST_RETRY_AFTER_S) if math.isfinite(seconds) else None
 
 
 def _worth_waiting_for(error: BaseException) -> bool:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from uuid import UUID, uuid5
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 from memories.types import ExtractedPerson, Subtype
 from understanding.coreference.role_features import person_gender
@@ -12,9 +12,6 @@ from understanding.people.mentions import candidate_keys, entries_of, find_menti
 from understanding.roles import is_anothers, kinship, terms
 from understanding.text import HAN, normalise, simplified
 from understanding.types import Entry, Mention, Person
-
-# People met in a batch need an id for as long as it is read; the same batch gives the same.
-_PROVISIONAL = UUID("8d2b6c1e-5f0a-4c57-9e0b-3d1f7a90c4e2")
 
 
 @dataclass(eq=False, slots=True)
@@ -90,8 +87,7 @@ def written(name: str) -> str:
 
 
 def extends(full: str, short: str) -> bool:
-    """Whether a name is ``short`` with a surname or given name added (陳雅婷 and 雅婷, Ben Carter
-    and ben)."""
+    """Whether a name is ``short`` with a surname or given name added (陳雅婷 and 雅婷)."""
     one, other = simplified(normalise(full)), simplified(normalise(short))
     if HAN.search(one) and HAN.search(other):
         return 2 <= len(other) < len(one) <= 4 and one.endswith(other)
@@ -133,9 +129,9 @@ class Circle:
         self._met += 1
         name = written(name) if named else name
         ref = f"p{self._met}"
-        gender = person_gender(Person(_PROVISIONAL, name, (), role))
-        person = PersonDraft(ref, uuid5(_PROVISIONAL, ref), name, named, role=role, owner=owner)
-        person.gender = gender
+        # The same batch gives the same ids.
+        person = PersonDraft(ref, uuid5(NAMESPACE_OID, ref), name, named, role=role, owner=owner)
+        person.gender = person_gender(Person(person.id, name, (), role))
         self.people.append(person)
         self.changed()
         return person

@@ -38,10 +38,9 @@ _LONGEST_PRONOUN = 12
 
 @dataclass(eq=False, slots=True)
 class SpokenTurn:
-    """A turn: its own words, the places in them that mean somebody, and whom its first clause is
-    about where it leaves that out. ``added`` are the places of apostrophes in it that the user left
-    out. Of the batch itself where ``wanted``, else before it; said to a person where ``in_chat``,
-    else to an assistant."""
+    """A turn: its own words, the places in them that mean somebody, and whom its first clause leaves
+    out. ``added`` are the places of apostrophes that the user left out. Of the batch itself where
+    ``wanted``; said to a person where ``in_chat``, else to an assistant."""
 
     turn: Turn
     text: str
@@ -106,8 +105,7 @@ def _words(turn: Turn, chats: Collection[str]) -> str:
 
 
 def last_question(spoken: SpokenTurn) -> tuple[Sentence, list[Spot]] | None:
-    """The last question of a turn, and the places in it that mean somebody; None where it asks
-    nothing."""
+    """The last question of a turn, if it asks one, and the places in it that mean somebody."""
     asked = [s for s in read(spoken.text).sentences if s.end_mark[:1] in {"?", "？"}]
     return (asked[-1], within(spoken.spots, asked[-1])) if asked else None
 
@@ -145,8 +143,7 @@ def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
 
 
 def _keyed(circle: Circle, spoken: SpokenTurn, held: Sequence[Spot]) -> list[Spot]:
-    """Known people whom a turn names beside those ``held``; where it asks to forget somebody, by
-    the bare name too, however the words around it are cut: misreading that would keep them."""
+    """Known people whom a turn names beside ``held``; by bare names too where it may ask to forget."""
     found = key_spots(circle, spoken.text, held, spoken.turn.id if spoken.by_user else None)
     if not spoken.by_user or spoken.in_chat or not forget_reading.may_ask(spoken.text):
         return found
@@ -173,11 +170,10 @@ def _settle_owners(circle: Circle, spoken: SpokenTurn) -> None:
 def _utterance(spoken: SpokenTurn) -> Utterance:
     """A turn with whom it names."""
     mentions = []
-    for spot in spoken.spots:
-        if spot.who is not None:
-            how: How = "name" if spot.how == "name" else "kinship"
-            person = spot.who.person()
-            mentions.append(Mention(person, spot.start, spot.end, spot.text, how, spot.confidence))
+    for spot in (spot for spot in spoken.spots if spot.who is not None):
+        how: How = "name" if spot.how == "name" else "kinship"
+        person = spot.people[0].person()
+        mentions.append(Mention(person, spot.start, spot.end, spot.text, how, spot.confidence))
     return Utterance(spoken.turn.role, spoken.text, tuple(mentions))
 
 
@@ -228,12 +224,13 @@ def own_names(circle: Circle, spoken: SpokenTurn) -> Iterator[str]:
 
 
 def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Whoever a turn says is called something is the one who bears that name; True where that made
-    one person of two."""
+    """Whether a turn's words made one person of two: whoever is called something bears that name."""
     merged = False
     for spot, name, between in _beside(spoken.text, spoken.spots):
         one, other = spot.who, name.who
-        if one is other or one not in circle.people or other not in circle.people:
+        if one is None or other is None or one is other:
+            continue
+        if one not in circle.people or other not in circle.people:
             continue
         equal = spot.how == "name" and RE.equals.fullmatch(between)
         known = one.contact_id is not None and other.contact_id is not None
@@ -244,8 +241,7 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
 
 
 def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Whoever a turn says is somebody's relative is that relative (Anna is Brenda's sister); True
-    where that made one person of two."""
+    """Whether a turn's words made one person of two: Anna is Brenda's sister."""
     merged = False
     plain, spots = simplified(spoken.text), spoken.spots
     for number, spot in enumerate(spots):
@@ -281,8 +277,7 @@ def _states(pattern: re.Pattern[str], spot: Spot, text: str, between: str) -> bo
 
 
 def until_override(text: str) -> str:
-    """``text`` up to the sentence that orders a model to leave what it was told: that and what
-    follows is said for the model's sake."""
+    """``text`` up to the sentence that orders a model to leave what it was told."""
     for sentence in sentences(text):
         if RE.overrides.search(simplified(sentence.text)):
             return text[: sentence.start]
@@ -290,8 +285,7 @@ def until_override(text: str) -> str:
 
 
 def about_listener(question: str, people: Sequence[Spot]) -> bool:
-    """Whether a question is about whom it is put to (do you, 你呢), not only about somebody of
-    theirs: ``people`` are the places in it that mean others (your wife, 你老婆)."""
+    """Whether a question is about whom it is put to, not only about ``people`` of theirs (你老婆)."""
     whose = [match.end() for match in RE.you.finditer(question)]
     return any(all(question[at : s.start].strip(" 的") for s in people) for at in whose)
 
@@ -302,8 +296,7 @@ def addresses(text: str) -> bool:
 
 
 def with_apostrophes(text: str) -> tuple[str, list[int]]:
-    """``text`` with the apostrophes that quick typing leaves out of pronouns (shes, theyve), and
-    where these stand in it."""
+    """``text`` with the apostrophes that quick typing leaves out (shes, theyve), and their places."""
     ends = [match.end() for match in RE.contracted.finditer(text)]
     parts = [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
     return "'".join(parts), [end + number for number, end in enumerate(ends)]

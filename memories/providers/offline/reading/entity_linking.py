@@ -28,9 +28,8 @@ _FIRST_PERSON = patterns("first_person")
 
 @dataclass(eq=False, slots=True)
 class Spot:
-    """A place in a turn that means ``who``, the user where that is None. ``how``: name, role,
-    pronoun, several (a pronoun
-    of several, or one that may mean any of them) or user."""
+    """A place in a turn that means ``who``, the user where that is None. ``how``: name, role, pronoun,
+    several (a pronoun of several, or one that may mean any of them) or user."""
 
     start: int
     end: int
@@ -120,8 +119,8 @@ def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[
 
 
 def _is_anothers(text: str, span: PersonSpan) -> bool:
-    """Whether a role is that of whom a pronoun means: right behind it (her sister), or, of a
-    partner or child, in a sentence that is told of them (她跟男朋友吵架了)."""
+    """Whether a role is of whom a pronoun means: right behind it (her sister), or, of a partner or
+    child, in a sentence that is told of them (她跟男朋友吵架了)."""
     before = text[: span.start]
     if ANOTHERS.search(before):
         return True
@@ -131,8 +130,7 @@ def _is_anothers(text: str, span: PersonSpan) -> bool:
 
 
 def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> bool:
-    """Whether it is taken for somebody; a role beside a name that is theirs says what they are,
-    however unsure it would be alone."""
+    """Whether a span is taken for somebody; a role beside their name is, however unsure alone."""
     words = text[span.start : span.end]
     if span.kind == "role" and (normalise(words) in group_terms() or _begins_a_word(span, text)):
         return False
@@ -229,8 +227,7 @@ class _Linker:
 
 
 def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | None) -> list[Spot]:
-    """Known people at places of ``text`` that none of ``held`` takes; that the turn speaks of them
-    is noted where it is given."""
+    """Known people at places of ``text`` that none of ``held`` takes, noted with the turn if given."""
     spots: list[Spot] = []
     for mention in sorted(circle.mentions(text), key=lambda m: -m.confidence):
         one = circle.by_id(mention.person.id)

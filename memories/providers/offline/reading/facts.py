@@ -42,8 +42,8 @@ class Value:
 
 
 def subject_of(text: str, spots: Sequence[Spot]) -> tuple[PersonDraft | None, bool]:
-    """Whom the words are about, and whether they say so: the first place that no verb or
-    preposition stands before, and that does not only say whose the next one is."""
+    """Whom the words are about, and whether they say so: the first place without a verb or preposition
+    before it that does not only say whose the next one is."""
     for spot in spots:
         if _owns_next(text, spot, spots):
             continue
@@ -99,7 +99,7 @@ def _owns_word(text: str, spot: Spot) -> bool:
 
 def _leads(before: str) -> bool:
     """Whether what stands before somebody leaves them the subject: no verb or preposition of
-    Chinese, in English only words that open a sentence (and then, on Monday)."""
+    Chinese, only opening words of English (and then, on Monday)."""
     if HAN.search(before):
         return not any(flag[0] in "vp" for word, flag in tagged(before.strip()) if word.strip())
     leads, at = before.lower().split(), 0
@@ -131,7 +131,10 @@ def stated(text: str) -> list[Value]:
                 continue
             before = text[: match.start()]
             rest = simplified(f"{before} {text[start:end]} {text[match.end() :]}")
-            if RE.unsettled.search(rest) or (row.get("direct") and _has_noun(before)):
+            # A noun or a genitive before Chinese words may be the subject of a direct row.
+            between = tagged(before.strip()) if row.get("direct") and HAN.search(before) else ()
+            noun = any(tag[:1] == "n" or word == "的" for word, tag in between)
+            if noun or RE.unsettled.search(rest):
                 continue
             value = _usual_form(key, text[start:end])
             is_place = key == "company" and value in places
@@ -140,13 +143,6 @@ def stated(text: str) -> list[Value]:
     # The age beside a pet is the pet's.
     has_pet = any(value.key == "pet" for value in found)
     return [value for value in found if not (has_pet and value.key == "age")]
-
-
-def _has_noun(text: str) -> bool:
-    """Whether a noun or a genitive stands in Chinese words."""
-    return bool(HAN.search(text)) and any(
-        tag[:1] == "n" or word == "的" for word, tag in tagged(text.strip())
-    )
 
 
 def _usual_form(key: str, words_of_it: str) -> str:

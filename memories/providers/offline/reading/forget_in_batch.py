@@ -67,7 +67,8 @@ def _meant(
         spot
         for spot in spoken.spots
         if sentence.start <= spot.start and spot.end <= end and spot.text in reading.clause
-        if _is_known(spot.who, spoken)
+        if (who := spot.who) is not None
+        if who.contact_id is not None or any(turn < spoken.turn.id for turn in who.turns)
     ]
     called = [spot.text for spot in spots]
     people = [*dict.fromkeys(spot.who for spot in spots if spot.who)]
@@ -96,13 +97,6 @@ def _meant(
             found = [replace(one, or_turn_ids=(book.before_id,)) for one in found]
         return found, []
     return [], _forget_last(book, spoken, [])
-
-
-def _is_known(who: PersonDraft | None, spoken: SpokenTurn) -> bool:
-    """Whether somebody was spoken of before they are asked to be forgotten."""
-    return who is not None and (
-        who.contact_id is not None or any(turn < spoken.turn.id for turn in who.turns)
-    )
 
 
 def _strangers(text: str) -> list[str]:

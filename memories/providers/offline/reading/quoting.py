@@ -50,9 +50,8 @@ class Before:
 
 @dataclass(eq=False, slots=True)
 class Draft:
-    """A quote under construction: ``sentence`` of the turn ``spoken``, with the places in it that
-    mean somebody. ``subject`` is whom it begins with, None where that is the user or nobody;
-    ``explicit`` where it says so itself."""
+    """A quote under construction, with the places in its ``sentence`` that mean somebody. ``subject``
+    is whom it begins with, None where that is the user or nobody; ``explicit``: it says so itself."""
 
     spoken: SpokenTurn
     sentence: Sentence
@@ -195,8 +194,7 @@ def _draft(spoken: SpokenTurn, sentence: Sentence) -> Draft:
 
 
 def joined(first: Draft, second: Draft) -> Draft | None:
-    """A sentence with the one right before it, which it can't stand without; None where they are
-    apart, or would be too long together."""
+    """A sentence with the one right before it; None where they are apart or too long together."""
     spoken = first.spoken
     start = first.sentence.start
     end = second.sentence.start + len(second.sentence.text)
@@ -211,8 +209,8 @@ def joined(first: Draft, second: Draft) -> Draft | None:
 def _notes(
     text: str, spots: Sequence[Spot], said_at: datetime, dropped: PersonDraft | None = None
 ) -> list[tuple[int, str]]:
-    """What to put where: whom a pronoun, or nobody's being named, means for certain, each once,
-    unless the words name them, and which day or month a relative date is."""
+    """Notes and their places: whom a pronoun or nobody's being named means for certain, each once, and
+    which day or month a relative date is."""
     chinese = is_chinese(text)
     named = {spot.who for spot in spots if spot.how == "name"}
     found: list[tuple[int, str]] = []
@@ -253,9 +251,8 @@ def _date_note(said: str, written: str, at: datetime) -> str:
 
 
 def _is_certain(said: str, at: datetime, said_at: datetime) -> bool:
-    """Whether the words of a date say which one it is: by their direction (last, next, 昨, 下),
-    or, of a month without a year, where the nearest is meant and not far off. A weekday alone may
-    be the last or the next one."""
+    """Whether the words of a date say which one it is, by their direction (last, next, 昨, 下), or of a
+    month where the nearest is not far off. A weekday alone may be the last or the next one."""
     near = abs((at - said_at).days) <= NEAR_DAYS
     return bool(RE.directed.match(said) or (near and RE.month.search(said)))
 
@@ -274,8 +271,7 @@ def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[
 
 
 def _parts(sentence: Sentence) -> Iterator[Sentence]:
-    """The clauses of a sentence: at commas, at gaps between Chinese words, and before an English
-    conjunction with a subject of its own."""
+    """The clauses of a sentence: at commas, gaps in Chinese, and English conjunctions with a subject."""
     for clause in clauses(sentence) if is_chinese(sentence.text) else [sentence]:
         yield from _cut(clause)
 

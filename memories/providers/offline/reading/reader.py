@@ -1,8 +1,5 @@
-"""A batch of turns in; quotes, people and relations out.
-
-Turns are understood first (who is meant where) and cut into sentences. A classifier says what
-each does: what is no statement of a life for sure is left out, all else is quoted.
-"""
+"""A batch of turns in; quotes, people and relations out. A classifier says what each sentence does:
+what is no statement of a life for sure is left out, all else is quoted."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -121,8 +118,8 @@ def makes(text: str) -> bool:
 
 
 def _question(asked: SpokenTurn, answer: str) -> Before | None:
-    """The last question of the assistant's turn, with whom it means; None where it asks neither
-    about somebody nor about the user, or the answer says no more than yes to the latter."""
+    """The last question of the assistant's turn; None where it asks neither about somebody nor about
+    the user, or the answer says no more than yes to the latter."""
     sentence, spots = last_question(asked) or (None, [])
     of_user = sentence and addresses(sentence.text) and not greets(answer)
     if sentence is None or not (of_user or any(spot.who for spot in spots)):
@@ -155,8 +152,7 @@ def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool
 
 
 def corrected(text: str) -> str:
-    """The words that ``text`` says were wrong, as it says what is right instead; empty where it
-    corrects nothing."""
+    """The words that ``text`` says were wrong, as it says what is right instead, or ""."""
     match = RE.contrast.search(simplified(text))
     if match is None:
         return ""
@@ -222,8 +218,7 @@ def _contacts(book: DraftBook, wanted: set[int]) -> list[PersonDraft]:
 
 
 def _forget_imagined_roles(book: DraftBook) -> None:
-    """Whoever is new and has a name is in no role that only sentences give them which imagine: what
-    a dream made of them is none."""
+    """Takes from new people with names the roles that only imagining sentences give (a dream)."""
     said = {
         one.ref
         for draft in book.drafts
@@ -238,9 +233,8 @@ def _forget_imagined_roles(book: DraftBook) -> None:
 
 
 def _is_contact(one: PersonDraft, *, told: bool) -> bool:
-    """Whether somebody is a person of the user's life: a contact, somebody whose name is sure,
-    was used twice or stands beside what they are to somebody, or a relative or other role of the
-    user's own of whom something is told."""
+    """Whether somebody is a person of the user's life: by a sure name, one used twice or beside a role,
+    or as a relative of the user's own of whom something is told."""
     if one.contact_id is not None:
         return True
     if one.by_pronoun:

@@ -1,9 +1,6 @@
-"""What people of the user's write of themselves in a chat with them: told by them, of them.
-
-A contact's turns are read like a user's, alone, and "the user" in what comes out is the contact.
-Only whole sentences count in which nobody but the contact is meant for sure: "you" may be the
-user or a group, "we" anybody, and "my boss" is nobody whom the user knows.
-"""
+"""What people of the user's write of themselves in a chat with them: their turns are read like a
+user's, alone. Only whole sentences count in which nobody else is meant: "you" may be the user or a
+group, "we" anybody, and "my boss" is nobody whom the user knows."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -37,8 +34,7 @@ Read = Callable[[ExtractionRequest], Extraction]
 
 
 def with_self_statements(found: Extraction, request: ExtractionRequest, read: Read) -> Extraction:
-    """``found`` with what the contacts among the speakers of ``request`` say of themselves, as
-    ``read`` reads the words of a user."""
+    """``found`` with what contacts among the speakers say of themselves, as ``read`` reads a user."""
     people = {person.ref: person for person in found.people}
     memories = list(found.memories)
     retracted = list(found.retracted_turn_ids)
