@@ -20,14 +20,12 @@ from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 from understanding.statements.secrets import masked
 from understanding.text import encodable, middle_cut
 
-# Characters that are embedded; of a longer text its beginning and its end. The local engine
-# averages windows of 512 tokens, each of which costs up to 0.7 s in one thread, and a query
-# is waited for. OpenAI takes 8,191 tokens for one input.
+# Characters that are embedded; of a longer text its beginning and its end. A window of 512 tokens
+# costs the local engine up to 0.7 s. OpenAI takes 8,191 tokens for one input.
 LOCAL_PASSAGE_CHARS = 1000
 LOCAL_QUERY_CHARS = 500
 SERVER_CHARS = 4000
-# Characters in one pass of the local engine: bounds its memory, which grows with them, and
-# keeps a pass in the processor's cache.
+# Characters in one pass of the local engine: bounds its memory, and keeps to the processor's cache.
 LOCAL_BATCH_CHARS = 2000
 SERVER_BATCH_INPUTS = 256
 # Below the 300,000 tokens that OpenAI takes for one request, even for rare characters.
@@ -35,9 +33,8 @@ SERVER_BATCH_CHARS = 100_000
 
 
 class Embedder(Protocol):
-    """All methods raise ``memories.providers.errors.ProviderError`` and nothing else.
-    Safe to share between threads and across a fork. ``in_process``: it computes here, so that
-    more calls at once than there are cores make all of them later."""
+    """All methods raise ProviderError and nothing else. Safe to share between threads and across a
+    fork. ``in_process``: more calls at once than there are cores make all of them later."""
 
     name: str
     in_process: bool

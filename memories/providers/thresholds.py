@@ -42,8 +42,8 @@ _E5_SMALL = Calibration(
     bench_found=0.88,
     bench_forbidden=0.92,
 )
-# For any other model, measured on none. Most spread their cosines wider than E5: what only
-# chooses what somebody else judges lets more through, what decides by itself stays as strict.
+# For any other model, measured on none. Most spread their cosines wider than E5: what only chooses
+# what somebody else judges lets more through, what decides by itself stays as strict.
 UNCALIBRATED = replace(_E5_SMALL, comparable=0.6, near_duplicate=0.85, related=0.6)
 CALIBRATIONS: Mapping[str, Calibration] = {LOCAL_MODEL: _E5_SMALL}
 

@@ -4,7 +4,7 @@ A new quote ends facts of known memories, and nothing else: a fact ends another 
 the same person where a person has one value at a time, and a taste the opposite taste.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import TypeVar
 from uuid import UUID
@@ -29,6 +29,7 @@ from memories.types import (
 )
 from understanding.text import letters
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 
@@ -40,21 +41,18 @@ class OfflineProvider:
     model = "learned-1"
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
-        started = perf_counter()
-        return _reply(extract(request), started)
+        return _timed(extract, request)
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
-        started = perf_counter()
-        return _reply({case.key: _resolve(case) for case in cases}, started)
+        return _timed(lambda cases: {case.key: _resolve(case) for case in cases}, cases)
 
     def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
-        started = perf_counter()
-        patches = {request.person.id: consolidate(request) for request in requests}
-        return _reply(patches, started)
+        return _timed(lambda asked: {one.person.id: consolidate(one) for one in asked}, requests)
 
 
-def _reply(value: T, started: float) -> Reply[T]:
-    return Reply(value, Usage(0, 0, (perf_counter() - started) * 1000))
+def _timed(answer: Callable[[A], T], asked: A) -> Reply[T]:
+    started = perf_counter()
+    return Reply(answer(asked), Usage(0, 0, (perf_counter() - started) * 1000))
 
 
 _TASTE_CHANGED = {"likes": "now_dislikes", "interests": "now_dislikes", "dislikes": "now_likes"}

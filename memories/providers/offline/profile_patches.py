@@ -28,7 +28,14 @@ def consolidate(request: ProfileRequest) -> ProfilePatch:
     """The patch: attributes and dated events. A personality is not read from them."""
     memories = sorted(request.memories, key=lambda memory: memory.said_at)
     attributes, replaces = _attributes(request, memories)
-    return ProfilePatch(attributes=attributes, replaces=replaces, timeline=_timeline(memories))
+    # What happened of weight on a day, or in a month, that was said.
+    events = [
+        TimelineEvent(memory.content, _when(at, memory.happens_until), (memory.id,))
+        for memory in memories
+        if (at := memory.happens_at) is not None and _EVENT.search(memory.content)
+    ]
+    timeline = tuple(sorted(events, key=lambda event: event.at))
+    return ProfilePatch(attributes=attributes, replaces=replaces, timeline=timeline)
 
 
 def _attributes(
@@ -85,16 +92,6 @@ def _newer(
 
 def _union(left: tuple[UUID, ...], right: tuple[UUID, ...]) -> tuple[UUID, ...]:
     return tuple(dict.fromkeys((*left, *right)))
-
-
-def _timeline(memories: Iterable[StoredMemory]) -> tuple[TimelineEvent, ...]:
-    """What happened of weight on a day, or in a month, that was said, in order of happening."""
-    events = [
-        TimelineEvent(memory.content, _when(at, memory.happens_until), (memory.id,))
-        for memory in memories
-        if (at := memory.happens_at) is not None and _EVENT.search(memory.content)
-    ]
-    return tuple(sorted(events, key=lambda event: event.at))
 
 
 def _when(at: datetime, until: datetime | None) -> str:

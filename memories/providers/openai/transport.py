@@ -32,13 +32,11 @@ from understanding.text import letters
 
 TIMEOUT_S = 60.0  # of silence
 # One reply, however steadily it trickles, and the time after which no further try is begun.
-# Servers that queue requests send blank lines meanwhile.
 DEADLINE_S = 180.0
 # Twice the largest honest reply: vectors of 3,072 numbers for 256 texts.
 MOST_BYTES = 32_000_000
 MAX_ATTEMPTS = 4
-# Full jitter: a random wait below 1, 2, 4 … seconds. Source: M. Brooker, "Exponential
-# Backoff And Jitter", AWS Architecture Blog, 2015.
+# Full jitter: a random wait below 1, 2, 4 … seconds (M. Brooker, AWS Architecture Blog, 2015).
 BACKOFF_S = 1.0
 BACKOFF_CAP_S = 20.0
 # A server that asks for more than this is left to the queue's own retry.
@@ -252,9 +250,8 @@ def _retry_after(header: str | None) -> float | None:
 
 
 def _worth_waiting_for(error: BaseException) -> bool:
-    if not isinstance(error, TransientError):
-        return False
-    return error.retry_after is None or error.retry_after <= RETRY_AFTER_CAP_S
+    asked = error.retry_after or 0 if isinstance(error, TransientError) else math.inf
+    return asked <= RETRY_AFTER_CAP_S
 
 
 _backoff = wait_random_exponential(multiplier=BACKOFF_S, max=BACKOFF_CAP_S)

@@ -132,17 +132,18 @@ def _is_anothers(text: str, span: PersonSpan) -> bool:
 def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> bool:
     """Whether a span is taken for somebody; a role beside their name is, however unsure alone."""
     words = text[span.start : span.end]
-    if span.kind == "role" and (normalise(words) in group_terms() or _begins_a_word(span, text)):
+    is_role = span.kind == "role"
+    # One character alone may only begin a word (the 奶 of 奶茶).
+    only_begins = (
+        is_role
+        and len(words) == 1
+        and bool(HAN.match(words))
+        and any(word.start == span.start and word.end > span.end for word in segmentation.cut(text))
+    )
+    if is_role and (only_begins or normalise(words) in group_terms()):
         return False
-    sure = span.probability >= LEAST[span.kind] or (span.kind == "role" and with_name)
+    sure = span.probability >= LEAST[span.kind] or (is_role and with_name)
     return sure and not circle.is_banned(words)
-
-
-def _begins_a_word(span: PersonSpan, text: str) -> bool:
-    """Whether one character alone is only the beginning of a word (the 奶 of 奶茶)."""
-    if span.end - span.start > 1 or not HAN.match(text[span.start]):
-        return False
-    return any(word.start == span.start and word.end > span.end for word in segmentation.cut(text))
 
 
 @dataclass(frozen=True, slots=True)

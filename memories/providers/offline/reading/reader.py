@@ -42,17 +42,13 @@ from understanding.text import is_chinese, simplified
 RE = patterns(__file__)
 LONGEST_VALUE = 24  # characters of a value that is corrected
 
-# Thresholds on sentences, chosen by their recall on authors whom the heads had not seen.
-# A sentence is quoted from this probability on that it tells something of a life: .99 of what is
-# worth a memory, and .58 of what is not (held out by author, a corpus of which half is not) ...
-KEEP = 0.05
-# ... unless it is as likely as this to do something else.
-OTHER = 0.85
-# It is believed where it is less likely than this to do what need not be true, and its attributes
-# are taken where it is as likely as this to be told as a fact.
-UNTRUE, FACT = 0.4, 0.5
-# As likely as this to be fiction or supposed, it puts nobody in a role.
-IMAGINED = 0.3
+# Thresholds on sentences, chosen by their recall on authors whom the heads had not seen. A sentence
+# is quoted from KEEP on (.99 of what is worth a memory and .58 of what is not, on a corpus of which
+# half is not), unless it is as likely as OTHER to do something else.
+KEEP, OTHER = 0.05, 0.85
+# It is believed below UNTRUE, that it does what need not be true, and its attributes are taken from
+# FACT on, that it is told as a fact. From IMAGINED on it puts nobody in a role.
+UNTRUE, FACT, IMAGINED = 0.4, 0.5, 0.3
 # What a sentence does that tells nothing of a life, and whose words need not be true.
 ELSEWHERE = ("ask", "request", "forget", "paste", "fiction", "joke")
 # From which probability a memory is the user's own, whoever else it is about.
