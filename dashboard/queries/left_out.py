@@ -112,8 +112,9 @@ class _Why:
             yield _("Nothing was searched for: a greeting, or the search is off."), "wording"
         if self.late:
             yield _("The search would have come too late."), "wording"
-        if likely is not None and likely < relevance.FLOOR:
-            shares = {"likely": f"{likely:.0%}", "floor": f"{relevance.FLOOR:.0%}"}
+        needed = relevance.LEAST if self.found else relevance.FLOOR
+        if likely is not None and likely < needed:
+            shares = {"likely": f"{likely:.0%}", "floor": f"{needed:.0%}"}
             yield _("Below relevance: %(likely)s, of %(floor)s needed.") % shares, "wording"
         yield _("Others fit the message better."), "wording"
 

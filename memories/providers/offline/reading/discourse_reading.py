@@ -77,7 +77,11 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
         spoken.spots = link_spans(circle, spoken.text, spoken.turn.id, again)
     names = list(dict.fromkeys(name for spoken in own for name in own_names(circle, spoken)))
     _refer(circle, turns)
-    merged = [learn(circle, spoken) for spoken in own for learn in (learn_names, learn_ties)]
+    merged = [
+        learn(circle, spoken)
+        for spoken in own
+        for learn in (learn_names, learn_nicknames, learn_ties)
+    ]
     if any(merged):
         _refer(circle, turns)
     _answer_about(turns)
@@ -238,6 +242,23 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
             circle.merge(one, other)
             merged = True
     return merged
+
+
+def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
+    """Gives whoever a turn says is called by a quoted name that name (大家都叫她“月饼”); makes no two
+    people one. English names begin with a capital."""
+    text, plain, who, end = spoken.text, simplified(spoken.text), None, -1
+    for quote in RE.quoted.finditer(text):
+        before = [s for s in spoken.spots if quote.start() - _NEAR <= s.end <= quote.start()]
+        if end < 0 or not RE.and_.fullmatch(plain[end : quote.start()]):
+            spot = before[-1] if before else None
+            between = plain[spot.end : quote.start(1)] if spot else ""
+            who = spot.who if spot and _states(RE.nickname, spot, text, between) else None
+        end = quote.end()
+        if who in circle.people and not quote[1][:1].islower():
+            who.add_name(quote[1])
+            circle.changed()
+    return False
 
 
 def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
