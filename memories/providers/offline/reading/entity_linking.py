@@ -218,7 +218,7 @@ class _Linker:
         self, named: Sequence[PersonSpan], role: str, owner: PersonDraft | None, *, is_said: bool
     ) -> PersonDraft:
         """Somebody new, by their best name or by what they are."""
-        best = max(named, key=lambda s: (s.kind == "name", s.end - s.start), default=None)
+        best = max(named, key=lambda span: span.end - span.start, default=None)
         name = self._words(best) if best else called(role)
         person = self.circle.meet(name, named=best is not None, role=called(role), owner=owner)
         known = kinship(role) if role else None
