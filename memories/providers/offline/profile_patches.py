@@ -95,7 +95,6 @@ def _union(left: tuple[UUID, ...], right: tuple[UUID, ...]) -> tuple[UUID, ...]:
 
 
 def _when(at: datetime, until: datetime | None) -> str:
-    """As precise as it was said: a day, a month or a year."""
     if until is None or until.date() == at.date():
         return at.strftime("%Y-%m-%d")
     return at.strftime("%Y-%m" if (until - at).days < 31 else "%Y")

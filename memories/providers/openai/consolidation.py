@@ -36,7 +36,7 @@ MAX_PERSONALITY = 600
 
 def conflicts(
     cases: Sequence[ConflictCase], *, of: Sequence[ConflictCase] = ()
-) -> Question[dict[str, list[Resolution]]]:
+) -> Question[dict[str, Sequence[Resolution]]]:
     """Resolutions by the cases' keys; of the verdicts on a memory that was shown the first counts. The
     short ids are the same in all questions about cases ``of`` one list."""
     by_id = numbered("c", cases)
@@ -62,8 +62,8 @@ def conflicts(
         del known["type"]
         return known
 
-    def read(out: schemas.ResolutionsOut) -> dict[str, list[Resolution]]:
-        found: dict[str, list[Resolution]] = {}
+    def read(out: schemas.ResolutionsOut) -> dict[str, Sequence[Resolution]]:
+        found: dict[str, Sequence[Resolution]] = {}
         judged: set[tuple[str, UUID]] = set()
         for item in out.resolutions:
             case = by_id.get(item.case)
@@ -83,7 +83,8 @@ def conflicts(
                     for pk, old in existing.items()
                 }
                 ended = {pk: over for pk, over in facts.items() if over}
-                found.setdefault(case.key, []).append(_resolution(item, targets, ended))
+                resolved = _resolution(item, targets, ended)
+                found[case.key] = [*found.get(case.key, ()), resolved]
         return found
 
     existing = {memory.id: memory for case in cases for memory in case.existing}

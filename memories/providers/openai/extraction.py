@@ -219,7 +219,6 @@ class _Batch:
         return any(last <= whole.get(ref, 0) for ref in memory.people)
 
     def _distinctive(self, words: Iterable[str]) -> tuple[str, ...]:
-        """Distinctive words that somebody used in the conversation."""
         by_key = {folded(text): text for word in words if (text := clean(word, MAX_WORD))}
         said = [t for key, t in by_key.items() if key in self._heard and _DISTINCT.search(key)]
         return tuple(said[:MAX_WORDS])
@@ -434,7 +433,6 @@ def _names(person: Person) -> tuple[str, ...]:
 
 
 def _unquoted(quote: str) -> str:
-    """The words of a quote, without marks around them."""
     return quote.strip().strip("\"'“”‘’「」…").strip()
 
 

@@ -237,7 +237,6 @@ def instructions(name: str) -> str:
 
 
 def _described(exc: ValidationError) -> str:
-    """What is wrong, for the model itself."""
     errors = exc.errors(include_url=False, include_input=False, include_context=False)
     return "\n".join(
         f"- {'.'.join(str(part) for part in error['loc']) or 'answer'}: {error['msg']}"

@@ -172,7 +172,6 @@ def _settle_owners(circle: Circle, spoken: SpokenTurn) -> None:
 
 
 def _utterance(spoken: SpokenTurn) -> Utterance:
-    """A turn with whom it names."""
     mentions = []
     for spot in (spot for spot in spoken.spots if spot.who is not None):
         how: How = "name" if spot.how == "name" else "kinship"
@@ -182,7 +181,6 @@ def _utterance(spoken: SpokenTurn) -> Utterance:
 
 
 def _sessions(turns: Sequence[SpokenTurn]) -> list[list[SpokenTurn]]:
-    """The turns of one sitting each."""
     sessions: list[list[SpokenTurn]] = []
     for spoken in turns:
         last = sessions[-1][-1].turn if sessions else None

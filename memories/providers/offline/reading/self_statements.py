@@ -71,7 +71,6 @@ def _bears(person: Person, name: str) -> bool:
 
 
 def _own_words(turns: Iterable[Turn], name: str) -> tuple[Turn, ...]:
-    """The turns of one contact as if they were the user's."""
     return tuple(
         replace(turn, role="user", speaker="", content=_of_oneself(turn.content))
         for turn in turns
