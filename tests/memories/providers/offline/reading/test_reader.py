@@ -56,6 +56,21 @@ def test_mother_keeps_her_kinship_when_her_name_comes_later():
     assert "妈妈" in person.aliases
 
 
+@pytest.mark.parametrize(
+    ("line", "language", "names"),
+    [
+        ("我室友周野，大家都叫他“大象”。", "zh", ["周野", "大象"]),
+        ("我同学秦雨外号“雨点”或“小雷”。", "zh", ["秦雨", "雨点", "小雷"]),
+        ("My coach Dana is nicknamed “Thunder” and “Boss”.", "en", ["Dana", "Thunder", "Boss"]),
+        ("我室友周野叫“救命”，没人听见。", "zh", ["周野"]),
+        ("My coach Dana called “Help” from the roof.", "en", ["Dana"]),
+    ],
+)
+def test_a_quoted_name_is_that_of_whoever_is_said_to_bear_it(line, language, names):
+    (person,) = talk(line, language=language).people
+    assert [person.name, *person.aliases] == names
+
+
 def test_somebody_elses_partner_is_related_to_them_and_not_to_the_user():
     found = talk("我表妹陈佳的男朋友叫小韩，是个程序员。")
     ref = {person.ref: person.name for person in found.people}
