@@ -202,7 +202,7 @@ def test_an_erasure_that_fails_keeps_no_other_waiting(caplog):
         Erasure.objects.create(end_user=user, due_at=timezone.now(), words=["secret"])
     effect = erase.erase_due()
     assert (effect["erasures"], effect["failed"]) == (1, 1)
-    assert "IntegrityError at memories/erasure/due.py" in caplog.text
+    assert "IntegrityError at memories/erasure/erase.py" in caplog.text
     assert "secret" not in caplog.text
 
 
