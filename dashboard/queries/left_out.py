@@ -13,13 +13,12 @@ from accounts.models import EndUser
 from contacts import key_index, lookup
 from contacts.models import Contact
 from dashboard.queries.memories import with_people
-from memories.context import linked
-from memories.context.result import Trace
+from memories.context import what
+from memories.context.build import Trace
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
-from memories.search.ranking import Hit
-from memories.search.recall import SearchRequest
+from memories.search.recall import Hit, SearchRequest
 from understanding.statements.wordings import greets
 
 MOST = 10  # of each
@@ -81,7 +80,7 @@ class _Why:
         self.cards = {contact.id for contact in trace.injection.contacts}
         self.meant = {m.person.id: m.person.name for m in trace.mentions if m.how != "conversation"}
         self.denied = (
-            linked.said_not_to_be_about(end_user, list(self.meant), ids) if self.meant else set()
+            what.said_not_to_be_about(end_user, list(self.meant), ids) if self.meant else set()
         )
         # Where little is known of those who are meant, memories of others are searched as well.
         of_them = len(trace.about.found) if trace.about else 0

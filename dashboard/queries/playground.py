@@ -14,8 +14,8 @@ from contacts import lookup
 from contacts.models import Contact
 from dashboard import words
 from dashboard.queries.memories import with_people
-from memories.context.result import Trace, Way
-from memories.context.turns import stored_turns
+from memories.context.build import Trace, Way
+from memories.context.who import stored_turns
 from memories.models import Link, Memory
 from memories.providers.errors import OutputError, ProviderError, TransientError
 from understanding.text import estimate_tokens, normalise

@@ -12,8 +12,7 @@ from accounts.errors import ApiError, conflict, first_or_404
 from accounts.fields import BoundedList, Identifier, Strict, Whole, of_dataclass, undo_id
 from accounts.paging import PageQuery, page, page_of
 from contacts.models import Contact
-from memories.context.forget_notices import forgetting
-from memories.context.result import Forgetting
+from memories.context.build import Forgetting, forgetting
 from memories.erasure import due
 from memories.erasure.erase import NothingToForget, decide
 from memories.erasure.receipts import By

@@ -19,7 +19,7 @@ import regex
 
 from accounts.reasons import Reason
 from contacts.key_index import person_of
-from memories.search.ranking import Hit
+from memories.search.recall import Hit
 from memories.search.relevance import Relevance
 from understanding.learned import logistic, model
 from understanding.text import clean, normalise

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from accounts.models import App, EndUser
 from accounts.scope import user_scope
-from memories.context import build, timing
+from memories.context import build
 from memories.context.request import ALL, ContextRequest
 from memories.providers.factory import embedder
 from understanding.people.mentions import entries_of, find_mentions
@@ -45,4 +45,4 @@ def warm_up() -> None:
                     message, history=[("user", turn)], include=wanted, resolve="fast", deadline_ms=0
                 ),
             )
-    timing.is_warm = True
+    build.is_warm = True

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from memories.context import build, model_resolution
+from memories.context import build, who
 from memories.context.request import ContextRequest
 from memories.models import ModelCall, Outage
 from tests.api import ApiClient, assert_error
@@ -166,9 +166,9 @@ def test_at_most_twelve_people_are_shown_and_six_turns(
     server.reply_json({"meant": []})
     asked(client, history=[{"role": "user", "content": f"turn {n}"} for n in range(9)] + TURNS)
     sent = server.requests[0].data
-    assert len(sent["people"]) == model_resolution.MOST_PEOPLE
+    assert len(sent["people"]) == who.MOST_PEOPLE
     assert any("Olaf" in one["about"] for one in sent["people"])  # the last turns name him
-    assert len(sent["turns"]) == model_resolution.MOST_TURNS
+    assert len(sent["turns"]) == who.MOST_TURNS
 
 
 @pytest.mark.usefixtures("people")
@@ -260,7 +260,7 @@ def test_somebody_found_by_a_description_is_shown_and_a_pronoun_beside_it_is_dou
     client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
 ) -> None:
     rana = make_contact(zoe, "Rana", attributes={"company": [{"value": "Nordsee Kabel"}]})
-    for number in range(model_resolution.MOST_PEOPLE):
+    for number in range(who.MOST_PEOPLE):
         make_contact(zoe, f"Friend{number} Ostrom", last_mentioned_at=timezone.now())
     meant(server, "Rana", "the guy who works at Nordsee Kabel")
     turns = [{"role": "user", "content": "Olaf is ill."}]
