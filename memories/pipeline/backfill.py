@@ -9,7 +9,7 @@ from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
-from memories.context.linked import unlinked_naming
+from memories.context.what import unlinked_naming
 from memories.models import Link
 from memories.pipeline import sync_contacts
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions, is_gainsaid
@@ -97,13 +97,12 @@ def _answering(text: str, mention: Mention, entries: Iterable[Entry]) -> frozens
     """Who else would be meant at the place of ``mention`` if there were nobody but them."""
     alone: dict[UUID, list[Entry]] = defaultdict(list)
     for entry in entries:
-        if entry.person.id != mention.person.id:
-            alone[entry.person.id].append(entry)
+        alone[entry.person.id].append(entry)
+    alone.pop(mention.person.id)
     return frozenset(
         person
-        for person, theirs in alone.items()
-        for other in find_mentions(text, theirs)
-        if _meet(other, mention)
+        for person, its_entries in alone.items()
+        if any(_meet(other, mention) for other in find_mentions(text, its_entries))
     )
 
 

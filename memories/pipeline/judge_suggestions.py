@@ -28,7 +28,6 @@ ACTOR = "judge"
 PAIRS_PER_CALL = 12
 # Of one end user: some seventy pairs, more than blocking brings up of most in their whole life.
 CALLS_A_DAY = 6
-_DAY = timedelta(days=1)
 
 
 def users_due() -> list[int]:
@@ -49,7 +48,8 @@ def judge_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     provider = factory.reviewing_provider()
     if end_user is None or provider is None:
         return done
-    calls = CALLS_A_DAY - _calls_today(end_user)
+    today = ModelCall.objects.filter(created_at__gt=timezone.now() - timedelta(days=1))
+    calls = CALLS_A_DAY - today.filter(end_user=end_user, purpose="judge").order_by().count()
     while budget.left and calls > 0:
         rows = list(_waiting().filter(end_user=end_user).order_by("-confidence")[:PAIRS_PER_CALL])
         if not rows:
@@ -65,12 +65,6 @@ def judge_user(end_user_id: int, budget: Budget) -> dict[str, int]:
 def _waiting() -> QuerySet[Suggestion]:
     open_ones = Suggestion.objects.listed().filter(state=Suggestion.State.OPEN, judged_at=None)
     return open_ones.exclude(verdict=Suggestion.Verdict.CERTAIN)
-
-
-def _calls_today(end_user: EndUser) -> int:
-    since = timezone.now() - _DAY
-    calls = ModelCall.objects.filter(end_user=end_user, purpose="judge", created_at__gt=since)
-    return calls.order_by().count()
 
 
 def _ask(
