@@ -52,13 +52,8 @@ FROM found
 
 def person_of(known: dict[str, Any]) -> Person:
     """The person of a contact as the statement returns it."""
-    return Person(
-        UUID(known["id"]),
-        known["name"],
-        tuple(known["aliases"]),
-        known["relationship"],
-        known["gender"],
-    )
+    pk, aliases = UUID(known["id"]), tuple(known["aliases"])
+    return Person(pk, known["name"], aliases, known["relationship"], known["gender"])
 
 
 class Hit(NamedTuple):
@@ -87,8 +82,7 @@ def hits(
     """The keys of the end user's contacts that are among ``keys``, with their contacts and
     cards, and if ``related`` their relations: one statement. These ``contacts`` are among them
     by the key "", as far as they stand. At most ``MAX_ALIKE`` a key; of
-    ``attributes``, keys that many people may share, so many in all, the most specific first.
-    """
+    ``attributes``, keys that many people may share, so many in all, the most specific first."""
     with connection.cursor() as cursor:
         cursor.execute(
             _HITS,
@@ -139,7 +133,6 @@ def sort_key(name: str) -> str:
 
 
 def _read(key: str) -> tuple[list[str], list[str]]:
-    """The units of a name and how each is read."""
     units = _units(key)
     sounds = [*readings(key)] if key and all(map(is_han, key)) else []
     if len(sounds) != len(units):

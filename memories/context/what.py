@@ -171,14 +171,16 @@ def search(
     ``known`` of them, or nobody is meant, among everybody's; and whether it was made (as
     ``Injection.searched``)."""
     looks_wider = known is not None and len(known.found) < request.limit
+    contact_ids = () if looks_wider else tuple(people)
     asked = recall.SearchRequest(
         request.message,
         limit=request.limit,
-        contact_ids=() if looks_wider else tuple(people),
+        contact_ids=contact_ids,
         statuses=_WITH_HISTORY if asks_past(request.message) else (Memory.Status.ACTIVE,),
         heal=request.heal,
         floor=relevance.FLOOR,
         with_people=not people,
+        least=0.0 if contact_ids else relevance.LEAST,
     )
     hits, searched = list[Hit](), "late"
     with suppress(LateError):

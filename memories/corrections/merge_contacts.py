@@ -75,7 +75,7 @@ def rehearsed_card(
     """The survivor's card as a merge by ``actor`` would leave it. Reads only, and of links only
     those that a card can show."""
     loser, survivor = identities.mergeable(end_user, loser_id, survivor_id, actor)
-    identities.rehearse(loser, survivor, choice)
+    identities.unite(loser, survivor, choice)
     links = Link.objects.of(end_user).filter(contact__in=[loser, survivor])
     standing = links.filter(rejected=False).exclude(
         memory__in=links.filter(rejected=True).values("memory")

@@ -157,7 +157,7 @@ def overview() -> list[JobStatus]:
     """How every job of the table stands; two statements."""
     runs = job_runs.latest()
     due = dict(Schedule.objects.filter(name__startswith=PREFIX).values_list("name", "next_run"))
-    never = JobRun(state="never", started_at=None)
+    never = JobRun(state="never")
     return [
         _status(job, runs.get(job.name, never), due.get(PREFIX + job.name)) for job in JOBS.values()
     ]
@@ -170,7 +170,7 @@ def _status(job: Job, last: JobRun, next_due: datetime | None) -> JobStatus:
     elif state == JobRun.State.DONE and last.cursor:
         state = "stopped"
     took = (last.finished_at - last.started_at).total_seconds() if last.finished_at else None
+    began = last.started_at if last.pk else None
     return JobStatus(
-        job.name, job.does, job.minutes, state, last.started_at, took, last.effect, last.error,
-        next_due,
-    )  # fmt: skip
+        job.name, job.does, job.minutes, state, began, took, last.effect, last.error, next_due
+    )

@@ -100,7 +100,10 @@ def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
     erased = redact_messages.erased_ids(end_user, ids)
     rows_there = Message.objects.of(end_user).filter(client_id__in=[*ids, *erased])
     columns = rows_there.values_list("client_id", "role", "speaker", "content")
-    said = {erased.get(client_id or "", client_id): tuple(row) for client_id, *row in columns}
+    said = {
+        erased.get(client_id or "", client_id): (role, speaker, content)
+        for client_id, role, speaker, content in columns
+    }
     fresh, duplicates, conflicts = list[Incoming](), 0, list[str]()
     for item in incoming:
         if item.id is None or item.id not in said:

@@ -59,8 +59,8 @@ def note(
 ) -> int:
     """Counts the injected memories that the replies among the new turns used as mentioned, and
     joins each to the memories that were stored (``added``; ``ids`` by the drafts' keys) from the same
-    exchange, the user's next turn included; it may have begun in the turns before. Returns how many were used. The caller holds
-    the end user's lock."""
+    exchange, the user's next turn included; it may have begun in the turns before. Returns how many
+    were used. The caller holds the end user's lock."""
     new = {turn.id for turn in request.turns}
     exchanges = [
         one
@@ -70,12 +70,12 @@ def note(
     if not exchanges:
         return 0
     replies = [reply for _said, reply, _next in exchanges]
-    times = [reply.said_at for reply in replies]
-    rows = Injected.objects.of(end_user).filter(
+    said_at = [reply.said_at for reply in replies]
+    injections = Injected.objects.of(end_user).filter(
         session_id__in={reply.session_id for reply in replies},
-        created_at__range=(min(times) - FRESH, max(times) + SKEW),
+        created_at__range=(min(said_at) - FRESH, max(said_at) + SKEW),
     )
-    rows = list(rows.order_by("-created_at", "-pk"))
+    rows = list(injections.order_by("-created_at", "-pk"))
     # Profiles are left out: they speak for people whom any reply may name.
     facts = Memory.objects.of(end_user).facts().exclude(status=Memory.Status.ARCHIVED)
     shown_ids = {pk for row in rows for pk in row.memory_ids}

@@ -20,6 +20,7 @@ ASKING = {
     "contact_sources": "?m={memory}",
     "contact_move": "?memory={memory}",
     "contact_split": "?memory={memory}",
+    "forget-memories": "?memory={memory}",
     "pick": "?q={name}",
     "find": "?q={name}",
 }

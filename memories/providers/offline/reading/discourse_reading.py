@@ -19,6 +19,7 @@ from memories.providers.offline.reading.entity_linking import (
 from memories.providers.offline.reading.naming import (
     answer_name,
     learn_names,
+    learn_nicknames,
     learn_ties,
     own_names,
     without_namings,
@@ -92,7 +93,7 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
         learn(circle, spoken.text, spoken.spots)
         for spoken in turns
         if spoken.by_user
-        for learn in (learn_names, learn_ties)
+        for learn in (learn_names, learn_nicknames, learn_ties)
     ]
     merged += [
         answer_name(circle, asked.text, asked.spots, spoken.text, spoken.spots)

@@ -38,6 +38,23 @@ def learn_names(circle: Circle, text: str, spots: Sequence[Spot]) -> bool:
     return merged
 
 
+def learn_nicknames(circle: Circle, text: str, spots: Sequence[Spot]) -> bool:
+    """Gives whoever ``text`` says is called by a quoted name that name (大家都叫她“月饼”); makes no
+    two people one. English names begin with a capital."""
+    plain, who, end = simplified(text), None, -1
+    for quote in RE.quoted.finditer(text):
+        before = [s for s in spots if quote.start() - _NEAR <= s.end <= quote.start()]
+        if end < 0 or not RE.and_.fullmatch(plain[end : quote.start()]):
+            spot = before[-1] if before else None
+            between = plain[spot.end : quote.start(1)] if spot else ""
+            who = spot.who if spot and _states(RE.nickname, spot, text, between) else None
+        end = quote.end()
+        if who in circle.people and not quote[1][:1].islower():
+            who.add_name(quote[1])
+            circle.changed()
+    return False
+
+
 def learn_ties(circle: Circle, text: str, spots: Sequence[Spot]) -> bool:
     """Whoever ``text`` says is somebody's relative is that relative (Anna is Brenda's sister);
     True where that made one person of two."""
