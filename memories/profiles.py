@@ -107,7 +107,11 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
         held = () if key in patch.replaces else attributes.get(key, ())
         first, second = (values, held) if is_single(key) else (held, values)
         stated = {normalise(v.value) for v in profile.attributes.get(key, ()) if not v.sources}
-        attributes[key] = _united([*first, *second], stated)
+        # Those that a person stated keep no sources.
+        attributes[key] = tuple(
+            replace(value, sources=()) if normalise(value.value) in stated else value
+            for value in _each_once([*first, *second], lambda value: normalise(value.value))
+        )
     told = [*profile.references, *patch.references]
     references = _each_once(told, lambda reference: normalise(reference.text))
     personality, sources = profile.personality, profile.personality_sources
@@ -120,17 +124,6 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
         personality_sources=sources,
         timeline=_ordered([*profile.timeline, *patch.timeline]),
         references=tuple(references[:MOST_REFERENCES]),
-    )
-
-
-def _united(
-    values: Iterable[AttributeValue], stated: Collection[str]
-) -> tuple[AttributeValue, ...]:
-    """Each value once, with all its sources; those that a person ``stated`` keep none."""
-    united = _each_once(values, lambda value: normalise(value.value))
-    return tuple(
-        replace(value, sources=()) if normalise(value.value) in stated else value
-        for value in united
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db.models import F
@@ -25,10 +25,10 @@ from prometheus_client import Histogram
 from accounts import tracing
 from accounts.best_effort import best_effort
 from accounts.cells import atomic, connection
-from accounts.models import EndUser
+from accounts.models import App, EndUser
 from accounts.scope import user_scope
 from contacts import store
-from contacts.lookup import People
+from contacts.lookup import People, look_up
 from memories import own_card, queue
 from memories.context import memory_vote, what, who
 from memories.context.render import (
@@ -39,12 +39,15 @@ from memories.context.render import (
     not_found,
     render,
 )
-from memories.context.request import ContextRequest
+from memories.context.request import ALL, ContextRequest
 from memories.context.what import About, Way
 from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory, Retrieval
+from memories.providers.factory import embedder
 from memories.search.query_vectors import QueryVectors
 from memories.search.recall import Hit
+from understanding.people.mentions import entries_of, find_mentions
+from understanding.requests import forget_reading
 from understanding.statements.fence import WORDS
 from understanding.types import Mention, Person
 
@@ -63,6 +66,23 @@ SECONDS = Histogram(
     ["process", "outcome"],
     buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
     registry=None,
+)
+
+# In each language: a name, a turn that has it, a message that refers back to it, and one that asks
+# to forget, which each stored message is looked through for.
+_TALKS = (
+    (
+        "小红",
+        "我同事小红在腾讯上班，她妈妈是医生",
+        "她最近怎么样了，那个养猫的朋友还在忙吗？",
+        "请忘掉小红这个人吧",
+    ),
+    (
+        "Greta",
+        "My friend Greta works at Siemens, her mum is a nurse.",
+        "How is she, and who paints?",
+        "Please forget Greta.",
+    ),
 )
 
 
@@ -149,10 +169,15 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
     clock = _Clock()
     if end_user is None:
         return Trace(Injection(timing_ms=clock.total_ms))
-    embedding = what.embed(request, _until(clock.began, request.deadline_ms))
+    deadline = request.deadline_ms
+    if deadline is None:  # a process that is still loading what it reads texts with has none
+        deadline = settings.MIO_CONTEXT_DEADLINE_MS if is_warm else 0
+    embedding = what.embed(request, clock.began + deadline / 1000 if deadline else None)
     turns = who.turns_of(end_user, request.session_id, request.history)
     with clock.step("who"):
-        fast = who.by_names(end_user, request, turns)
+        stay = settings.MIO_KEEP_CARDS if request.keep_cards is None else request.keep_cards
+        stay = stay if "cards" in request.include else 0
+        fast = look_up(end_user, request.message, turns, stay)
     asked: who.Question | who.Opinion = who.Opinion(fast.mentions)
     if (request.resolve or settings.MIO_RESOLVE) != "fast":
         with clock.step("model"):
@@ -193,7 +218,9 @@ def _memories(
     waited = embedding.waited
     with clock.step("search"):
         hits, searched = what.search(end_user, request, embedding, list(meant), known)
-    clock.split("search", "embedding", embedding.waited - waited)
+    waited = embedding.waited - waited
+    clock.add("embedding", waited)
+    clock.add("search", -waited)
     return _Found(known, hits, searched)
 
 
@@ -339,12 +366,19 @@ def _notices(erasures: Sequence[Erasure], session_id: str, language: str) -> lis
     return missing if nothing else [WORDS[language]["forgotten"], *missing]
 
 
-def _until(began: float, deadline_ms: int | None) -> float | None:
-    """Until when a context that ``began`` then waits for its search. A process that is still
-    loading what it reads texts with is not held to what is set."""
-    if deadline_ms is None:
-        deadline_ms = settings.MIO_CONTEXT_DEADLINE_MS if is_warm else 0
-    return began + deadline_ms / 1000 if deadline_ms else None
+def warm_up() -> None:
+    """Builds a context in each language for an end user that no database has; takes a second or
+    two. A model server is not asked."""
+    global is_warm
+    nobody = EndUser(pk=0, app=App())
+    wanted = [part for part in ALL if part != "search" or embedder().in_process]
+    with user_scope(nobody):
+        for name, turn, message, request in _TALKS:
+            forget_reading.read(request)
+            find_mentions(turn, entries_of([Person(uuid4(), name)]))
+            history = [("user", turn)]
+            trace(nobody, ContextRequest(message, "", history, include=wanted, resolve="fast"))
+    is_warm = True
 
 
 class _Clock:
@@ -364,16 +398,11 @@ class _Clock:
         before, started = self._statements, time.perf_counter()
         with tracing.span(f"context {name}"), connection.execute_wrapper(self._counted):
             yield
-        self._add(name, (time.perf_counter() - started) * 1000, self._statements - before)
+        self.add(name, (time.perf_counter() - started) * 1000, self._statements - before)
 
-    def split(self, of: str, name: str, ms: float) -> None:
-        """Counts ``ms`` of a step as another's."""
-        self._add(name, ms)
-        self._add(of, -ms)
-
-    def _add(self, name: str, ms: float, statements: int = 0) -> None:
-        sum_before = self.steps.get(name, Step(name, 0.0, 0))
-        self.steps[name] = Step(name, sum_before.ms + ms, sum_before.statements + statements)
+    def add(self, name: str, ms: float, statements: int = 0) -> None:
+        before = self.steps.get(name, Step(name, 0.0, 0))
+        self.steps[name] = Step(name, before.ms + ms, before.statements + statements)
 
     def _counted(self, execute: Callable[..., Any], *args: Any) -> Any:
         self._statements += 1

@@ -113,13 +113,6 @@ def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn],
     return session, before
 
 
-def by_names(end_user: EndUser, request: ContextRequest, turns: lookup.Turns) -> lookup.People:
-    """The people by the fast path: names, references and pronouns."""
-    stay = settings.MIO_KEEP_CARDS if request.keep_cards is None else request.keep_cards
-    stay = stay if "cards" in request.include else 0
-    return lookup.look_up(end_user, request.message, turns, stay)
-
-
 @dataclass(frozen=True, slots=True)
 class Opinion:
     """The mentions that stand, whose answer it is, and the cards of those whom only the model

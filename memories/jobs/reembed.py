@@ -62,7 +62,8 @@ def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> tuple[int
     if left := missing(space).count():
         raise NotReady(f"{left} memories have no vector in {space}; run reembed first.")
     vectors.drop_other_indexes(space)
-    others = sorted(vectors.spaces() - {space})
+    rows = Vector.objects.exclude(space=space).order_by("space")
+    others = list(rows.values_list("space", flat=True).distinct())
     dropped = 0
     with connection.cursor() as cursor:
         while True:

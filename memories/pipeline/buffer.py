@@ -249,13 +249,22 @@ def request_for(batch: Batch, embedder: Embedder | None = None) -> ExtractionReq
     said = [turn.content for turn in [*turns, *context]]
     speakers = dict.fromkeys(turn.speaker for turn in [*turns, *context] if turn.speaker)
     people = _relevant_people(end_user, [*said, *speakers])
+    # The roles that spoke lately in the sessions of the batch, so that a chat with people is one in
+    # every batch of it. Messages of no session are no chat of one.
+    earlier_roles = frozenset(
+        (session, CONTACT if speaker else role)
+        for session in {turn.session_id for turn in turns if turn.session_id}
+        for role, speaker in messages.filter(seq__lt=batch.first_seq, session_id=session)
+        .order_by("-seq")
+        .values_list("role", "speaker")[:RECENT_MESSAGES]
+    )
     request = ExtractionRequest(
         turns=tuple(turns),
         context=tuple(context),
         people=tuple(people),
         language=_language(end_user, batch.last_seq),
         user_names=tuple(end_user.names),
-        earlier=_roles_before(batch, {turn.session_id for turn in turns}),
+        earlier=earlier_roles,
     )
     return _with_memories(end_user, request, embedder) if embedder else request
 
@@ -287,20 +296,6 @@ def _with_memories(
     return replace(
         request,
         memories=tuple(sorted(shown, key=lambda one: (-one.said_at.timestamp(), str(one.id)))),
-    )
-
-
-def _roles_before(batch: Batch, sessions: Iterable[str]) -> frozenset[tuple[str, str]]:
-    """Which roles spoke lately in these sessions before a batch, so that a chat with people is
-    one in every batch of it. Messages of no session are no chat of one."""
-    before = Message.objects.of(batch.end_user).filter(seq__lt=batch.first_seq)
-    return frozenset(
-        (session, CONTACT if speaker else role)
-        for session in sessions
-        if session
-        for role, speaker in before.filter(session_id=session)
-        .order_by("-seq")
-        .values_list("role", "speaker")[:RECENT_MESSAGES]
     )
 
 

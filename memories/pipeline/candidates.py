@@ -36,7 +36,6 @@ from memories.types import (
     ExtractionRequest,
     StoredFact,
     StoredMemory,
-    Turn,
 )
 from understanding.attributes import is_single
 from understanding.dates.time_range import period
@@ -92,7 +91,14 @@ def _drafts_of(
     """One draft for each distinct content, embedded in one call."""
     times = {turn.id: turn.said_at for turn in request.context + request.turns}
     latest = max(turn.said_at for turn in request.turns)
-    turns = _sayable(end_user, extraction, request)
+    # None of the words that are forgotten or taken back may stay with the memories beside them.
+    silent = context_tokens.hidden(end_user) | set(extraction.retracted_turn_ids)
+    for asked in extraction.forget:
+        silent |= {asked.asked_in, *asked.turn_ids}
+    turns = [
+        replace(turn, content="") if turn.id in silent else turn
+        for turn in request.context + request.turns
+    ]
     distinct: dict[str, tuple[ExtractedMemory, datetime]] = {}
     for memory in extraction.memories:
         content = truncate(" ".join(memory.content.split()), MAX_CONTENT)
@@ -150,16 +156,6 @@ def with_period(memory: ExtractedMemory, said_at: datetime) -> ExtractedMemory:
         )
         return replace(memory, facts=facts)
     return memory
-
-
-def _sayable(end_user: EndUser, extraction: Extraction, request: ExtractionRequest) -> list[Turn]:
-    """The turns in order, emptied of what is forgotten or taken back: none of its words may
-    stay with the memories beside it."""
-    silent = context_tokens.hidden(end_user) | set(extraction.retracted_turn_ids)
-    for asked in extraction.forget:
-        silent |= {asked.asked_in, *asked.turn_ids}
-    turns = request.context + request.turns
-    return [replace(turn, content="") if turn.id in silent else turn for turn in turns]
 
 
 def _changed_roles(

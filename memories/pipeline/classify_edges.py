@@ -149,7 +149,10 @@ def _cases(end_user: EndUser, memories: Sequence[Memory]) -> list[RelationCase]:
         for row in Memory.objects.of(end_user).active().facts().filter(pk__in=ids).defer("tokens")
     }
     people = Link.objects.of(end_user).people_by_memory(rows)
-    entities_by_memory = _entities_of(end_user, rows)
+    entities_by_memory: dict[UUID, set[int]] = defaultdict(set)
+    tagged = EntityLink.objects.of(end_user).filter(memory__in=rows)
+    for pk, entity in tagged.values_list("memory", "entity"):
+        entities_by_memory[pk].add(entity)
     settled = _settled(end_user, ids)
     levels = calibration_of(embedder().model)
 
@@ -188,15 +191,6 @@ def _nearest(end_user: EndUser, ids: Sequence[UUID]) -> dict[UUID, dict[UUID, fl
     return near
 
 
-def _entities_of(end_user: EndUser, memories: Collection[UUID]) -> dict[UUID, set[int]]:
-    """The entities that each of these memories speaks of."""
-    by_memory: dict[UUID, set[int]] = defaultdict(set)
-    tagged = EntityLink.objects.of(end_user).filter(memory__in=memories)
-    for pk, entity in tagged.values_list("memory", "entity"):
-        by_memory[pk].add(entity)
-    return by_memory
-
-
 def _settled(end_user: EndUser, ids: Collection[UUID]) -> set[frozenset[UUID]]:
     """The pairs of which it is known how they stand: by an edge, or by an operator who took a
     machine's edge away."""
@@ -226,7 +220,16 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
         if source not in rows or target not in rows:
             continue
         if kind is Edge.Kind.SUPERSEDES:
-            _supersede(end_user, rows[source], rows[target], one)
+            # The older gives way, as when the newer was stored: undoable, and less certain.
+            if one.confidence >= SUPERSEDING and rows[source].said_at > rows[target].said_at:
+                supersede(
+                    end_user,
+                    [rows[target]],
+                    rows[source],
+                    actor=ACTOR,
+                    why=stored(one.reason),
+                    certainty=one.confidence,
+                )
             continue
         edges.append(
             Edge(
@@ -240,19 +243,6 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
         )
     Edge.objects.bulk_create(edges, ignore_conflicts=True)
     return len(edges)
-
-
-def _supersede(end_user: EndUser, newer: Memory, older: Memory, one: FoundRelation) -> None:
-    """The older memory gives way, as when the newer was stored: undoable, and less certain."""
-    if one.confidence >= SUPERSEDING and newer.said_at > older.said_at:
-        supersede(
-            end_user,
-            [older],
-            newer,
-            actor=ACTOR,
-            why=stored(one.reason),
-            certainty=one.confidence,
-        )
 
 
 def tag(end_user: EndUser, memories: Sequence[Memory]) -> int:

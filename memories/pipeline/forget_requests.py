@@ -269,8 +269,9 @@ def _closest(end_user: EndUser, memories: list[Memory], request: ForgetRequest) 
     closest = [memory for memory in memories if most and shared(memory) == most]
     if most == 1:
         people = Link.objects.of(end_user).standing().people_by_memory(closest)
-        lives = {person for memory in closest for person in people[memory.pk] or {None}}
-        if len(lives) > 1:  # the user's own counts as one
+        lives = {person for memory in closest for person in people[memory.pk]}
+        # The user's own counts as one.
+        if len(lives) + any(not people[memory.pk] for memory in closest) > 1:
             closest = [memory for memory in closest if memory.pk in request.memory_ids]
     return closest + [
         memory

@@ -125,7 +125,12 @@ def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]
     memories = Memory.objects.of(end_user).in_bulk({pk for pair in pairs for pk in pair})
     edges = Edge.objects.of(end_user).filter(source__in=memories, target__in=memories)
     told_apart = edges.filter(kind__in=_APART).values_list("source", "target")
-    weights = _weights(end_user, {word for m in memories.values() for word in own(m.tokens)})
+    # How much each word tells: the inverse of its frequency among the user's memories.
+    words = {word for m in memories.values() for word in own(m.tokens)}
+    postings = Posting.objects.of(end_user).filter(token__in=words, status=Memory.Status.ACTIVE)
+    counts = postings.order_by().values_list("token").annotate(Count("memory"))
+    total = Memory.objects.of(end_user).active().count()
+    weights = {word: math.log(1 + total / times) for word, times in counts}
     near: dict[UUID, dict[UUID, float]] = defaultdict(dict)
     for one, other in pairs - _taken_apart(end_user) - set(map(frozenset, told_apart)):
         a, b = memories.get(one), memories.get(other)
@@ -169,14 +174,6 @@ def _taken_apart(end_user: EndUser) -> set[frozenset[UUID]]:
         for ids in merged
         for pair in combinations({now.get(pk, pk) for pk in ids}, 2)
     }
-
-
-def _weights(end_user: EndUser, words: Collection[str]) -> dict[str, float]:
-    """How much each word tells: the inverse of its frequency among the user's memories."""
-    rows = Posting.objects.of(end_user).filter(token__in=words, status=Memory.Status.ACTIVE)
-    counts = rows.order_by().values_list("token").annotate(Count("memory"))
-    total = Memory.objects.of(end_user).active().count()
-    return {word: math.log(1 + total / times) for word, times in counts}
 
 
 def _shared(one: Memory, other: Memory, weights: Mapping[str, float]) -> float:

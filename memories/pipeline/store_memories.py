@@ -2,7 +2,7 @@
 vector gets one."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
@@ -147,12 +147,16 @@ def _relate(
     active = Memory.objects.of(end_user).active().filter(pk__in=wanted)
     targets = list(active.exclude(pk=source).defer("tokens"))
     if resolution.verdict is Verdict.SUPERSEDES:
-        rests = _rests(end_user, {*wanted} - {target.pk for target in targets})
+        # What an earlier resolution left of memories gives way in their place.
+        wholes = {*wanted} - {target.pk for target in targets}
+        parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF, target_id__in=wholes)
+        whole_of = dict(parts.values_list("source_id", "target_id"))
         ended: dict[UUID, Sequence[StoredFact]] = {**resolution.ended}
-        for rest, whole in rests:
+        for rest in Memory.objects.of(end_user).active().filter(pk__in=whole_of).defer("tokens"):
             facts = rest.as_stored().facts
-            ended[rest.pk] = [fact for fact in resolution.ended.get(whole, ()) if fact in facts]
-        targets += [rest for rest, _whole in rests if rest.pk != source]
+            whole_ended = resolution.ended.get(whole_of[rest.pk], ())
+            ended[rest.pk] = [fact for fact in whole_ended if fact in facts]
+            targets += [rest] if rest.pk != source else []
         supersede.supersede(
             end_user,
             targets,
@@ -171,16 +175,6 @@ def _relate(
             for target in targets
         ]
         Edge.objects.bulk_create(edges, ignore_conflicts=True)
-
-
-def _rests(end_user: EndUser, wholes: Collection[UUID]) -> list[tuple[Memory, UUID]]:
-    """What an earlier resolution left of memories, each with the memory that it is a part of."""
-    if not wholes:
-        return []
-    parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF, target_id__in=wholes)
-    of = dict(parts.values_list("source_id", "target_id"))
-    rests = Memory.objects.of(end_user).active().filter(pk__in=of).defer("tokens")
-    return [(rest, of[rest.pk]) for rest in rests]
 
 
 def retract(

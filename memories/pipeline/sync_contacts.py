@@ -130,8 +130,8 @@ def connect(
     denied: Denials = denials.NONE,
 ) -> None:
     """Records the relations between people, links the stored memories (by the drafts' keys) to them
-    and renders their cards anew, and corrects what the user said of known people. The caller holds
-    the end user's lock."""
+    and renders their cards anew, and renames and unites known people as the user said, each as a change
+    of its own, which can be undone. The caller holds the end user's lock."""
     touched = _relate(end_user, extraction, contacts, drafts, memory_ids, denied)
     about = [
         (memory_ids[draft.key], contacts[ref], draft.extracted.link_confidence.get(ref, 1.0))
@@ -144,7 +144,12 @@ def connect(
         contact.id: contact for contact in (*touched, *(c for _, c, _ in about))
     }.values():
         store.save(contact, [])
-    _correct(end_user, extraction, contacts, denied)
+    for person in extraction.people:
+        if person.ref in contacts and (person.better_name or person.wrong_aliases):
+            _rename(end_user, person, contacts[person.ref], denied)
+    for same in extraction.same:
+        if same.one in contacts and same.other in contacts:
+            _unite(end_user, same, contacts[same.one], contacts[same.other])
 
 
 def _relate(
@@ -212,19 +217,6 @@ def note_unlinked(end_user_id: int) -> None:
     has_unlinked = Memory.objects.unlinked([end_user_id]).exists()
     stale = EndUser.objects.filter(pk=end_user_id, has_unlinked=not has_unlinked)
     stale.update(has_unlinked=has_unlinked)
-
-
-def _correct(
-    end_user: EndUser, extraction: Extraction, contacts: Mapping[str, Contact], denied: Denials
-) -> None:
-    """Renames and unites known people as the user said, each as a change of its own, which can be
-    undone. ``contacts`` are those of the extraction's refs. The caller holds the end user's lock."""
-    for person in extraction.people:
-        if person.ref in contacts and (person.better_name or person.wrong_aliases):
-            _rename(end_user, person, contacts[person.ref], denied)
-    for same in extraction.same:
-        if same.one in contacts and same.other in contacts:
-            _unite(end_user, same, contacts[same.one], contacts[same.other])
 
 
 def _rename(end_user: EndUser, person: ExtractedPerson, contact: Contact, denied: Denials) -> None:

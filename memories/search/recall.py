@@ -248,7 +248,17 @@ def search(
     if vector is None:
         embedding = embedding or QueryVectors(embedder, query)
     understood = understand(query, request.intent, request.now, end_user.zone)
-    scope = _scope(end_user, request, understood)
+    about = within = inside = None
+    if request.contact_ids:
+        links = Link.objects.of(end_user).standing().filter(contact__in=list(request.contact_ids))
+        about = within = Subset.of(links.values("memory"), "about")
+    rows = Memory.objects.of(end_user).filter(status__in=list(request.statuses))
+    narrowed = _narrowed(end_user, rows, request)
+    if narrowed is not rows:
+        within = Subset.of(narrowed.values("id"), among=about)
+    if understood.span and not (request.since or request.until):
+        inside = Subset.of(_in_days(narrowed, understood.span).values("id"), "inside", among=about)
+    scope = Scope(end_user, request.statuses, within, inside, limit, request.with_people)
     vectors = embedding.wait if embedding else lambda: [vector or ()] * len(parts(query))
     found = _found(scope, query, understood, max(DEPTH, limit), space(embedder), vectors)
     seeds = found.best(SEEDS) if request.hops else []
@@ -261,20 +271,6 @@ def search(
     if request.heal and found.dangling:
         graph.remove(end_user, found.dangling)
     return hits
-
-
-def _scope(end_user: EndUser, request: SearchRequest, understood: Understood) -> Scope:
-    about = within = inside = None
-    if request.contact_ids:
-        links = Link.objects.of(end_user).standing().filter(contact__in=list(request.contact_ids))
-        about = within = Subset.of(links.values("memory"), "about")
-    rows = Memory.objects.of(end_user).filter(status__in=list(request.statuses))
-    narrowed = _narrowed(end_user, rows, request)
-    if narrowed is not rows:
-        within = Subset.of(narrowed.values("id"), among=about)
-    if understood.span and not (request.since or request.until):
-        inside = Subset.of(_in_days(narrowed, understood.span).values("id"), "inside", among=about)
-    return Scope(end_user, request.statuses, within, inside, request.limit, request.with_people)
 
 
 def _narrowed(

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from accounts.cells import atomic, connection
 from accounts.models import EndUser
-from memories.models import Memory, Vector
+from memories.models import Memory
 from memories.providers.embeddings import Embedder
 from memories.sql_files import fetch, sql_pieces
 
@@ -72,11 +72,6 @@ def waiting_users(space: str) -> list[int]:
     first. Costs two short index ranges, however many there are."""
     rows = fetch(_SQL["waiting"], {"space": space, "limit": LOOKED_AT})
     return [end_user_id for (end_user_id,) in rows]
-
-
-def spaces() -> set[str]:
-    """The spaces in which any memory has a vector. Reads the whole table."""
-    return set(Vector.objects.order_by().values_list("space", flat=True).distinct())
 
 
 def index_of(space: str) -> str:

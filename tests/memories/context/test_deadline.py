@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.models import EndUser
-from memories.context import build, warm_up
+from memories.context import build
 from memories.context.request import ContextRequest
 from tests.api import ApiClient
 from tests.factories import make_contact, make_memory
@@ -31,7 +31,7 @@ def embedding_server(server: FakeOpenAI, settings: Any) -> FakeOpenAI:
 def warm(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a web process is, for the time of the test."""
     monkeypatch.setattr(build, "is_warm", False)
-    warm_up.warm_up()
+    build.warm_up()
 
 
 def searched(client: ApiClient, message: str = QUESTION, **more: Any) -> tuple[str, list[str]]:
