@@ -23,7 +23,7 @@ from accounts.models import EndUser
 from accounts.reasons import Reason, fault, stored
 from memories import graph, model_calls
 from memories.budget import Budget
-from memories.corrections.supersede import supersede
+from memories.corrections.rewrite import supersede
 from memories.models import Edge, Entity, EntityLink, Link, Memory
 from memories.pipeline import sync_contacts
 from memories.providers.errors import ProviderError, RefusedError, TransientError

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts import reasons
 from accounts.models import EndUser
 from memories import model_calls
-from memories.corrections import edit_memories, supersede, validity
+from memories.corrections import edit_memories, rewrite
 from memories.models import Batch, Edge, Memory, Message, Vector
 from memories.models.memory import fact_row
 from memories.providers.embeddings import Embedder
@@ -157,13 +157,13 @@ def _relate(
             whole_ended = resolution.ended.get(whole_of[rest.pk], ())
             ended[rest.pk] = [fact for fact in whole_ended if fact in facts]
             targets += [rest] if rest.pk != source else []
-        supersede.supersede(
+        rewrite.supersede(
             end_user,
             targets,
             Memory.objects.of(end_user).get(pk=source),
             actor="extractor",
             why=reasons.stored(resolution.reason),
-            certainty=draft.extracted.confidence * validity.MACHINE,
+            certainty=draft.extracted.confidence * edit_memories.MACHINE_CERTAINTY,
             ended=ended,
             remains=resolution.remains,
         )
@@ -197,7 +197,7 @@ def retract(
         actor="extractor",
         why=reasons.Reason("taken_back").stored,
         valid_to=at,
-        certainty=validity.CERTAINTY["user"],
+        certainty=edit_memories.CERTAINTY["user"],
         until=datetime.min.replace(tzinfo=UTC),  # it never was
     )
 

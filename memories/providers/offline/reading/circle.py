@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
 from memories.types import ExtractedPerson, Subtype
-from understanding.coreference.role_features import person_gender
 from understanding.lexicon import words
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
-from understanding.roles import is_anothers, kinship, terms
+from understanding.roles import is_anothers, kinship, person_gender, terms
 from understanding.text import HAN, normalise, simplified
 from understanding.types import Entry, Mention, Person
 

@@ -303,7 +303,7 @@ def _met(
     if not named and not role:
         return None
     if named:
-        best = max(named, key=lambda s: (s.kind == "name", s.end - s.start))
+        best = max(named, key=lambda span: span.end - span.start)
         name = text[best.start : best.end]
     else:
         name = called(role)
