@@ -50,13 +50,8 @@ FROM found
 
 def person_of(known: dict[str, Any]) -> Person:
     """The person of a contact as the statement returns it."""
-    return Person(
-        UUID(known["id"]),
-        known["name"],
-        tuple(known["aliases"]),
-        known["relationship"],
-        known["gender"],
-    )
+    pk, aliases = UUID(known["id"]), tuple(known["aliases"])
+    return Person(pk, known["name"], aliases, known["relationship"], known["gender"])
 
 
 class Hit(NamedTuple):
@@ -132,7 +127,6 @@ def sort_key(name: str) -> str:
 
 
 def _read(key: str) -> tuple[list[str], list[str]]:
-    """The units of a name and how each is read."""
     units = _units(key)
     sounds = [*readings(key)] if key and all(map(is_han, key)) else []
     if len(sounds) != len(units):

@@ -81,14 +81,16 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
 
     ``turns`` gives the turns of the session and those of the session before; it is called only when
     the message refers back, or somebody may stay. At most two statements: the turns, if they are
-    read from the database, and one lookup for all texts together.
-    """
+    read from the database, and one lookup for all texts together."""
     message = message[:CHARACTERS]
     today, span = end_user.day_of_talk, SOON if asked_for(message) else NEAR
     days = [DAY + key for key in keys_within(today, span)]
     document = read_document(message)
     back = refers_back(message)
-    session, before = _read(turns) if back or stay else ([], [])
+    session, before = (
+        [turn._replace(text=turn.text[:HISTORY_CHARACTERS]) for turn in part]
+        for part in (turns() if back or stay else ([], []))
+    )
     if not back:
         session, before = session[-2 * stay :], []
     if not back and not session:
@@ -174,9 +176,8 @@ def _people(
 ) -> People:
     """Without those who are archived: they were read, so that nobody else is taken for them."""
     there = {pk: one for pk, one in known.items() if not one["archived"]}
-    cards = {pk: one["card"] for pk, one in there.items()}
     standing = [mention for mention in mentions if mention.person.id in there]
-    meant = told_apart(message, standing, cards)
+    meant = told_apart(message, standing, {pk: one["card"] for pk, one in there.items()})
     near = [*_own_dates(end_user, today), *_dates(there, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))
@@ -184,7 +185,6 @@ def _people(
 
 
 def _dates(known: Mapping[UUID, dict[str, Any]], today: date) -> Iterator[NearDate]:
-    """When the important dates of these people come next."""
     for pk, contact in known.items():
         for entry in contact["coming"]:
             day = read(entry.get("value", ""))
@@ -202,13 +202,6 @@ def _own_dates(end_user: EndUser, today: date) -> Iterator[NearDate]:
         kinds.add(told["kind"])
         if (found := next_on(day, today)) is not None:
             yield NearDate(None, "", told["kind"], found.on, found.years)
-
-
-def _read(turns: Turns) -> tuple[list[Turn], list[Turn]]:
-    session, before = (
-        [turn._replace(text=turn.text[:HISTORY_CHARACTERS]) for turn in part] for part in turns()
-    )
-    return session, before
 
 
 def _entries(found: Iterable[Hit]) -> list[Entry]:

@@ -23,8 +23,6 @@ from understanding.types import Person
 
 
 class _Operator(models.Lookup):
-    """A comparison by an operator of PostgreSQL."""
-
     sql = ""
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
@@ -138,6 +136,12 @@ class SortKey(models.CharField):
         return key
 
 
+def _texts() -> ArrayField:
+    """A column of texts, empty unless told otherwise."""
+    none = Value([], ArrayField(models.TextField()))
+    return ArrayField(models.TextField(), default=list, db_default=none, blank=True)
+
+
 class Contact(Tracked):
     """A person in the end user's life.
 
@@ -148,8 +152,7 @@ class Contact(Tracked):
     mean the person; ``references_denied`` are those that somebody took away, as they are compared.
     ``coming`` is derived: plans as ``{"on", "text"}`` and important dates as ``{"kind",
     "value"}``, which the card shows when they are near. ``memory_ids`` is kept equal to the
-    unrejected links by the database.
-    """
+    unrejected links by the database."""
 
     # Of rows that were read with them.
     memory_count: int
@@ -184,12 +187,7 @@ class Contact(Tracked):
         max_length=6, choices=[("female", "female"), ("male", "male")], blank=True, default=""
     )
     attributes = models.JSONField(default=dict, blank=True)
-    side_by_side = ArrayField(
-        models.TextField(),
-        default=list,
-        db_default=Value([], ArrayField(models.TextField())),
-        blank=True,
-    )
+    side_by_side = _texts()
     personality = models.TextField(blank=True, default="")
     personality_sources = models.JSONField(default=list, blank=True)
     note = models.TextField(
@@ -202,12 +200,7 @@ class Contact(Tracked):
     references = models.JSONField(
         default=list, db_default=Value([], models.JSONField()), blank=True
     )
-    references_denied = ArrayField(
-        models.TextField(),
-        default=list,
-        db_default=Value([], ArrayField(models.TextField())),
-        blank=True,
-    )
+    references_denied = _texts()
     memory_ids = ArrayField(models.UUIDField(), default=list, blank=True, editable=False)
     card = models.TextField(blank=True, default="")
     coming = models.JSONField(
@@ -338,8 +331,7 @@ class RelationQuerySet(ScopedQuerySet):
 class Relation(Tracked):
     """``subject`` is the ``kind`` of ``object``: 俞慧珍 is the mother of 小棠.
 
-    ``sources`` are the ids of the memories that say so; none means that an operator did.
-    """
+    ``sources`` are the ids of the memories that say so; none means that an operator did."""
 
     tracked = ("subject_id", "kind", "object_id", "sources", "end_user_id")
     grown = ("sources",)
@@ -385,8 +377,7 @@ class Suggestion(Tracked):
 
     ``evidence`` is a list of ``{"code", "params", "weight"}``; a negative weight speaks
     against. A pair that an operator called different people is never suggested again.
-    ``judgement`` is what a model said of the pair, once, and ``judged_reason`` why.
-    """
+    ``judgement`` is what a model said of the pair, once, and ``judged_reason`` why."""
 
     tracked = (
         "first_id", "second_id", "verdict", "confidence", "evidence", "state", "decided_by",
