@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def counts(self) -> dict[str, int]:
-        outcomes = Counter(one.outcome for one in self.matched)
+        outcomes = Counter[str](one.outcome for one in self.matched)
         return {
             "entries": len(self.matched),
             **{outcome: outcomes[outcome] for outcome in OUTCOMES},
@@ -123,7 +123,9 @@ def _said(
 
     colon = "：" if end_user.language == "zh" else ": "
     for one in matched:
-        for whole in one.entry.notes if one.known else ():
+        if one.known is None:
+            continue
+        for whole in one.entry.notes:
             note, contact = truncate(whole, MAX_NOTE), one.known.contact
             line = " ".join(note.split())
             named = any(name in line for name in one.known.all_names)
