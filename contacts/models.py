@@ -17,6 +17,7 @@ from accounts.models import EndUser, ScopedQuerySet, Tracked, UserRow, between_0
 from accounts.reasons import TEMPLATES
 from contacts import cards, key_index
 from understanding import names
+from understanding.attribute_index import company_keys
 from understanding.attributes import ATTRIBUTES, is_single
 from understanding.types import Person
 
@@ -93,7 +94,7 @@ class ContactQuerySet(ScopedQuerySet):
         """The end user's contacts of whom ``text`` begins a part of a name or alias, in
         characters, pinyin or initials, or who work there."""
         keys = ContactKey.objects.of(end_user)
-        wanted, company = key_index.typed(text), key_index.company(text)
+        wanted, company = key_index.typed(text), company_keys(text)
         if not wanted:
             return self.none()
         asked = Q(key__prefix=wanted) | Q(key__in=company[1:])

@@ -50,6 +50,7 @@ class Outcome:
     suggested: int
     withdrawn: int
     explicit: tuple[tuple[Pair, str], ...]
+    merged: int = 0
 
 
 @dataclass(slots=True)

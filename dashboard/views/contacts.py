@@ -11,7 +11,7 @@ from contacts.models import Contact
 from dashboard import access, feedback, pager, words
 from dashboard.queries import contacts as queries
 from dashboard.queries.people_map import people_map
-from dashboard.views import contact, contact_actions, contact_memories
+from dashboard.views import contact, contact_memories
 from understanding.names import GROUPS
 
 MOST_APART = 12  # people told apart at once: every pair of them is remembered
@@ -52,7 +52,7 @@ def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Who knows whom, drawn and as a list."""
     chosen = next(iter(access.valid_numbers([request.GET.get("group", "")])), None)
     drawn = people_map(end_user, chosen)
-    queries.tell_apart(one.contact for _title, people in drawn.groups for one in people)
+    queries.tell_apart(one.contact for _title, people in drawn["groups"] for one in people)
     context = {"end_user": end_user, "map": drawn, "chosen": chosen}
     return render(request, "contacts/map.html", context)
 
@@ -103,6 +103,5 @@ urls = [
     path("u/<int:user>/people/apart/", tell_apart, name="contacts_apart"),
     path("u/<int:user>/people/<uuid:contact>/merge/", merge_with, name="contact_merge"),
     *contact.urls,
-    *contact_actions.urls,
     *contact_memories.urls,
 ]

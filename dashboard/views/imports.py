@@ -138,23 +138,6 @@ def say_who(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
-@access.action
-def start_people(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
-    """Takes in people and memories, as they are proposed and chosen."""
-    import_ = _import(end_user, chat)
-    found = uploads.found_in(import_)
-    if found is None or found.error or not found.answered:
-        return _unreadable(request, end_user)
-    chosen = {}
-    for entry in found.entries:
-        choice = request.POST.get(f"choice-{entry['number']}", "")
-        if choice in (NEW, SKIP, *(one["key"] for one in entry["candidates"])):
-            chosen[str(entry["number"])] = choice
-    actor = access.actor(request)
-    uploads.answer(import_, Import.State.RUNNING, actor=actor, choices=chosen)
-    return redirect("dashboard:import", end_user.pk, import_.pk)
-
-
 @access.admin_page
 def address_book(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The people as a file for other programs."""
@@ -164,15 +147,24 @@ def address_book(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.action
 def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
-    """Takes a file in, now that somebody said who the user is."""
-    import_ = _import(end_user, chat)
-    found, me = uploads.found_in(import_), request.POST.get("me", "")
-    if found is None or found.error:
+    """Takes a file in as it was answered or chosen."""
+    import_, sent = _import(end_user, chat), request.POST
+    found, me = uploads.found_in(import_), sent.get("me", "")
+    if found is None or found.error or not (found.messages or found.answered):
         return _unreadable(request, end_user)
-    if found.asks and me not in [one["key"] for one in found.speakers]:
+    chosen = {}
+    for entry in found.entries:
+        choice = sent.get(f"choice-{entry['number']}", "")
+        if choice in (NEW, SKIP, *(one["key"] for one in entry["candidates"])):
+            chosen[str(entry["number"])] = choice
+    if found.answered:
+        me = found.me
+    elif not found.asks:
+        me = ""
+    elif me not in [one["key"] for one in found.speakers]:
         return one_import.render(request, end_user, chat, 422, problem=_("Say who the user is."))
-    me, actor = me if found.asks else "", access.actor(request)
-    uploads.answer(import_, Import.State.RUNNING, me=me, actor=actor)
+    actor = access.actor(request)
+    uploads.answer(import_, Import.State.RUNNING, me=me, actor=actor, choices=chosen)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
@@ -196,6 +188,5 @@ urls = [
     path(f"{ONE}again/", look_again, name="look-again"),
     path(f"{ONE}who/", say_who, name="say-who"),
     path(f"{ONE}start/", start, name="start-import"),
-    path(f"{ONE}people/", start_people, name="start-people"),
     path(f"{ONE}drop/", drop, name="drop-import"),
 ]

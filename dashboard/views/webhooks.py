@@ -122,9 +122,8 @@ def resend(request: HttpRequest, delivery: UUID) -> HttpResponse:
     if row is None:
         raise Http404
     with cells.entered(row._state.db or cells.SHARED):
-        return _send(
-            request, row.endpoint, lambda: endpoints.resend(row), _("It is sent once more.")
-        )
+        message = _("It is sent once more.")
+        return _send(request, row.endpoint, lambda: endpoints.resend(row), message)
 
 
 urls = [

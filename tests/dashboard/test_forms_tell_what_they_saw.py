@@ -148,10 +148,9 @@ def test_an_action_that_decides_is_refused_without_what_was_shown_and_every_form
     pages |= {f"{reverse('dashboard:later', args=[zoe.pk])}?change={change.pk}"}
     answers = [client.get(page, follow=True) for page in pages]
     memory = {"memory": str(edge.source_id), "ask": "1"}
-    forget = "dashboard:contact_forget_memories"
-    greta = Contact.objects.of(zoe).get(name="Greta")
+    forget = "dashboard:forget-memories"
     answers += [
-        client.post(reverse(forget, args=[zoe.pk, greta.pk]), memory),
+        client.post(reverse(forget, args=[zoe.pk]), memory),
         client.post(reverse("dashboard:playground", args=[zoe.pk]), {
             "message": "How is Gre?", "before": "session:", "limit": 5, "token_budget": 500,
         }),
