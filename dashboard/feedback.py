@@ -12,7 +12,7 @@ from django.utils.translation import ngettext, pgettext
 from accounts.models import Change
 from accounts.reasons import Reason
 from dashboard import words
-from memories.erasure.erase import Forgotten
+from memories.erasure.receipts import Forgotten
 from understanding.text import one_line
 
 LONGEST = 60  # characters of a name or value in a sentence

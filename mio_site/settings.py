@@ -110,7 +110,7 @@ ASGI_GATES = [
     "mcp_server.gate.Gate",
 ]
 # What a web process does in the background when it starts.
-ASGI_WARM_UPS = ["memories.context.warm_up.warm_up"]
+ASGI_WARM_UPS = ["memories.context.build.warm_up"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

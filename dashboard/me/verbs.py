@@ -24,13 +24,13 @@ from dashboard import access, words
 from dashboard.forms import with_value
 from dashboard.me import pages, visits
 from dashboard.me.visits import USER
-from memories import own_card, queue
+from memories import own_card
 from memories.api.own_page import Visit
 from memories.corrections import edit_memories, merge_contacts
 from memories.corrections.edit_own_card import edit_own_card
 from memories.corrections.undo import undo_change
 from memories.corrections.unwanted import TYPES, set_unwanted
-from memories.erasure import due
+from memories.erasure.erase import carry_out
 from memories.models import Erasure, Memory
 from memories.pipeline.forget_requests import forget_chosen
 from understanding.attributes import ATTRIBUTES, is_single
@@ -109,7 +109,7 @@ def _unrelate(sent: Sent) -> Change | None:
 def _erase(sent: Sent) -> None:
     """Erases for good, now, what waits to be erased."""
     erasure = get_object_or_404(Erasure.objects.of(sent.user), pk=sent.id("erasure"))
-    due.erase(erasure.pk, done_by=USER)
+    carry_out(erasure.pk, done_by=USER)
 
 
 def _undo(sent: Sent) -> None:
@@ -138,7 +138,7 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
         sent.form.get("key", ""),
         sent.form.get("value", ""),
         actor=USER,
-    )[1],
+    ),
     # Says that two people are one (``person`` takes in all of ``other``), or two.
     "same": lambda sent: merge_contacts.merge(
         sent.user, sent.person("other").pk, sent.person().pk, actor=USER
@@ -188,7 +188,6 @@ def act(request: HttpRequest, visit: Visit, verb: str) -> HttpResponse:
         if "person" in sent.form:
             return pages.person.render(request, visit, sent.id("person"), **refusal)
         return pages.home.render(request, visit, **refusal)
-    queue.enqueue("embed", sent.user.pk)
     address = reverse("me-changes" if verb in _ON_CHANGES else "me", args=[visit.token])
     if "person" in sent.form and verb != "forget_person":
         address = reverse("me-person", args=[visit.token, sent.person().pk])

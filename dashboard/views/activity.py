@@ -24,7 +24,6 @@ from accounts.rollback import LaterChanges, later_changes
 from dashboard import access, feedback, pager, words
 from dashboard.queries import changes as queries
 from dashboard.words import language_of
-from memories import queue
 from memories.corrections.undo import undo_change
 from memories.erasure.receipts import of_user
 from memories.models import Erasure, Receipt
@@ -247,7 +246,6 @@ def _take_back(
         asked = {"change": [row.pk for row in rows], "next": request.POST.get("next", "")}
         address = resolve_url("dashboard:later", end_user.pk)
         return redirect(f"{address}?{urlencode(asked, doseq=True)}")
-    queue.enqueue("embed", end_user.pk)
     if with_later:
         message = ngettext("%(n)d change undone.", "%(n)d changes undone.", undone)
         feedback.done(request, message, n=undone)

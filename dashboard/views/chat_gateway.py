@@ -15,7 +15,7 @@ from accounts.errors import ApiError
 from accounts.models import ApiKey, App
 from dashboard import access, feedback
 from dashboard.views.users import MAX_LABEL
-from gateway import probe, upstreams
+from gateway import upstreams
 from gateway.models import Upstream
 from understanding.text import clean
 
@@ -106,8 +106,8 @@ def test(request: HttpRequest, app: int) -> HttpResponse:
     """Asks the model server for its models, and shows what it says."""
     upstream = get_object_or_404(Upstream, app=_app(request, app))
     try:
-        models = probe.models_of(upstream)
-    except probe.NotAnswered as error:
+        models = upstreams.models_of(upstream)
+    except upstreams.NotAnswered as error:
         return show.render(request, app, failure=error)
     return show.render(request, app, tested=True, models=models[:SHOWN_MODELS], count=len(models))
 

@@ -340,13 +340,14 @@ def _value(text: str) -> str:
 @access.action
 def resolve(request: HttpRequest, person: Contact) -> HttpResponse:
     """Says which of several values is right, or that ``all`` are."""
-    key, value = request.POST.get("key", ""), request.POST.get("value", "")
-    user, actor = person.end_user, access.actor(request)
-    if "all" in request.POST:
-        change = merge_contacts.keep_side_by_side(user, person.pk, key, actor=actor)[1]
+    key = request.POST.get("key", "")
+    value = None if "all" in request.POST else request.POST.get("value", "")
+    change = merge_contacts.resolve_attribute(
+        person.end_user, person.pk, key, value, actor=access.actor(request)
+    )
+    if value is None:
         feedback.done(request, _("Kept all values."), change)
     else:
-        change = merge_contacts.resolve_attribute(user, person.pk, key, value, actor=actor)[1]
         feedback.done(request, _("Kept “%(value)s”."), change, value=value)
     return to_tab(request, person)
 

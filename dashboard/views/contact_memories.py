@@ -21,8 +21,8 @@ from dashboard.queries import contact as queries
 from dashboard.state_tokens import SAW
 from dashboard.views.contact import picker, to_tab
 from memories.corrections import edit_memories, merge_contacts
-from memories.erasure import erase, preview
-from memories.erasure.preview import Preview
+from memories.erasure import erase
+from memories.erasure.erase import Preview
 from memories.models import Memory
 
 # What is chosen in a list comes by POST, with ``ask``: no address holds a list of ids.
@@ -177,7 +177,7 @@ def _forget_page(request: HttpRequest, plan: Preview, **context: Any) -> HttpRes
 @access.admin_page
 def show_forget(request: HttpRequest, person: Contact) -> HttpResponse:
     """How much forgetting a person erases, and which memories, page by page."""
-    plan = preview.of_contact(person.end_user, person.pk)
+    plan = erase.preview_contact(person.end_user, person.pk)
     return _forget_page(request, plan, **queries.head_of(person))
 
 
@@ -197,7 +197,7 @@ def show_forget_memories(
 ) -> HttpResponse:
     """How much forgetting memories erases, and which."""
     sent = request.POST if request.method == "POST" else request.GET
-    plan = preview.of_memories(end_user, [memory.pk for memory in memories])
+    plan = erase.preview_memories(end_user, [memory.pk for memory in memories])
     back_to = feedback.ours(request, sent.get("next", ""))
     return _forget_page(request, plan, end_user=end_user, chosen=memories, next=back_to)
 

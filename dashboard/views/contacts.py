@@ -6,7 +6,7 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
-from contacts.merge import all_different
+from contacts.merge import not_the_same
 from contacts.models import Contact
 from dashboard import access, feedback, pager, words
 from dashboard.queries import contacts as queries
@@ -73,7 +73,7 @@ def tell_apart(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Says that the people chosen in the list are all different people, each pair of them."""
     chosen = access.valid_ids(request.POST.getlist("contact"))
     if 2 <= len(chosen) <= MOST_APART:
-        change = all_different(end_user, chosen, actor=access.actor(request))
+        change = not_the_same(end_user, *chosen, actor=access.actor(request))
         message = _("These %(n)d stay different people. This is not asked again.")
         feedback.done(request, message, change, n=len(chosen))
     else:

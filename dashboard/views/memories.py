@@ -14,7 +14,6 @@ from dashboard.forms import ContentForm
 from dashboard.queries import memories as queries
 from dashboard.queries.contacts import tell_apart
 from dashboard.views.contact import picker
-from memories import queue
 from memories.corrections import edit_edges, edit_memories, review_links
 from memories.history import versions
 from memories.jobs import rescore
@@ -117,7 +116,6 @@ def edit(request: HttpRequest, memory: Memory) -> HttpResponse:
             if content != memory.content:
                 values, actor = {"content": content}, access.actor(request)
                 change = edit_memories.edit(user, memory.pk, values, actor=actor, why=why)
-                queue.enqueue("embed", user.pk)
                 feedback.done(request, _("Saved."), change)
             return feedback.back(request, "dashboard:memory", user.pk, memory.pk)
     return show_memory(request, memory, form=form)
@@ -146,7 +144,6 @@ def about(request: HttpRequest, memory: Memory) -> HttpResponse:
         change = edit_memories.edit(end_user, memory.pk, values, actor=actor)
     else:
         return show_about.render(request, memory, 422, problem=_("Choose a person."))
-    queue.enqueue("embed", end_user.pk)
     feedback.done(request, _("Saved."), change)
     return redirect("dashboard:memory", end_user.pk, memory.pk)
 

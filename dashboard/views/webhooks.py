@@ -87,10 +87,10 @@ def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Stops a webhook, or starts it again: each undoes the other."""
     endpoint = get_object_or_404(_visible(request), pk=webhook)
     if request.POST.get("enabled"):
-        endpoints.enable(endpoint)
+        endpoints.switch(endpoint, on=True)
         feedback.done(request, _("It is told of what happens from now on."))
     else:
-        endpoints.stop(endpoint)
+        endpoints.switch(endpoint, on=False)
         feedback.done(request, _("Nothing is sent to it until you enable it again."))
     return redirect("dashboard:webhooks")
 

@@ -115,7 +115,7 @@ def looked_at(user: EndUser, text: str, me: str | None = None) -> Import:
     import_ = uploads.keep(user, SimpleUploadedFile("a.txt", text.encode()), "")
     uploads.look(str(import_.pk))
     if me is not None:
-        assert uploads.say_who(import_, me)
+        assert uploads.answer(import_, Import.State.UPLOADED, me=me, answered=True)
         uploads.look(str(import_.pk))
     return Import.objects.get(pk=import_.pk)
 

@@ -23,11 +23,7 @@ _EPITHETS = frozenset("the big little wee old young baby fat tall".split())
 _RANK = re.compile(r"老[大二三四五六七八幺]|小幺")
 _ADDRESS = titles_used("suffix")
 _GENERIC = {
-    language: alternation(
-        row["word"]
-        for row in rows("heads")
-        if row["language"] == language and "generic" in row["uses"].split()
-    )
+    language: alternation(row["word"] for row in rows("heads") if row["language"] == language)
     for language in ("zh", "en")
 }
 _GENERIC_HEADS = re.compile(rf"(?:{_GENERIC['zh']}|\b(?:{_GENERIC['en']}))$")
