@@ -213,10 +213,10 @@ def _page(
 ) -> Callable[..., HttpResponse]:
     """Django's ``page`` for an error, of an address of the API our envelope."""
 
-    def answer(request: HttpRequest, *exception: Exception) -> HttpResponse:
+    def answer(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
         if request.path.startswith(API_PREFIX):
             return JsonResponse(envelope(code, message), status=status_code)
-        return page(request, *exception)
+        return page(request, exception) if exception else page(request)
 
     return answer
 
