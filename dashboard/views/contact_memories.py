@@ -89,7 +89,7 @@ def outdate(request: HttpRequest, end_user: EndUser, memories: Sequence[Memory])
     """Says that memories are no longer true."""
     active = [memory for memory in memories if memory.status == Memory.Status.ACTIVE]
     change = edit_memories.outdate(end_user, active, actor=access.actor(request))
-    message = ngettext_lazy(
+    message: Any = ngettext_lazy(
         "%(count)s memory is outdated now.", "%(count)s memories are outdated now.", "count"
     )
     feedback.done(request, message, change, count=len(active))
