@@ -27,7 +27,6 @@ MAX_TEXT = 2000
 MAX_METADATA = 4096  # bytes of JSON; more is left out
 # Below, it is left open whether somebody is spoken of by name.
 SURE = 0.6
-_NAMED = ("name", "nickname")
 _PATHS = ("item", "results.item", "memories.item")
 _BESIDE = ('"user_id"', '"created_at"', '"hash"', '"metadata"', '"categories"')
 
@@ -122,7 +121,7 @@ def _named(text: str, people: dict[str, Entry], own: set[str]) -> tuple[int, ...
     """The numbers of those whom a text names, but for the user (``own`` are the keys of the user's
     names); who is new is added to ``people``, by the keys of their names."""
     spans = [
-        span for span in person_spans(text) if span.kind in _NAMED and span.probability >= SURE
+        span for span in person_spans(text) if span.kind == "name" and span.probability >= SURE
     ]
     called = {names.name_key(text[one.start : one.end]): text[one.start : one.end] for one in spans}
     keys = called.keys() - own - {""}

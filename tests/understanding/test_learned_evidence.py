@@ -69,7 +69,7 @@ def test_of_pairs_of_spans(text: str, people: str, expected: int) -> None:
     assert fingerprint([rounded(features) for features in pairs]) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [(ENGLISH, 581620238), (CHINESE, 314981831)])
+@pytest.mark.parametrize(("text", "expected"), [(ENGLISH, 2229882433), (CHINESE, 314981831)])
 def test_of_mentions(text: str, expected: int) -> None:
     found = [
         (hit.start, hit.end, hit.person.id, rounded(evidence.of(hit)))
