@@ -186,7 +186,7 @@ def changed_page(request: HttpRequest, changed: Sequence[dict[str, Any]]) -> Htt
         elif name in secret:
             typed += [{"name": name, "label": words.field(name), "secret": True}] * any(values)
         elif name in TYPED and len(values) == 1:
-            field = {"name": name, "label": words.field(name), "value": values[0],
+            field: dict[str, Any] = {"name": name, "label": words.field(name), "value": values[0],
                      "long": len(values[0]) > LONG or "\n" in values[0]}  # fmt: skip
             part = next((name for name in now if "." in name), "")
             column = {"limit": "rate_limit", "new": part}.get(name, name)
