@@ -69,22 +69,18 @@ def documented(request: Any = None, responses: Any = None, **options: Any) -> An
 def operation(
     name: str, answer: Any, *, body: Any = None, query: Any = None, partial: bool = False
 ) -> Any:
-    """Makes a handler an operation of the API of this id. It takes the validated ``body`` or
-    ``query``, where one is named, and the parts of the address, and returns the data to answer
-    with, or a Response.
-
-    ``answer`` is the serializer that describes the data, or serializers by status; where there is
-    one, that is the status. The first paragraph of the handler's docstring is the summary in the
-    schema, the rest the description.
-    """
+    """An operation of the API with this id. Its handler takes the validated ``body`` or ``query``
+    and the parts of the address, and returns data, or a Response. ``answer`` is the serializer of
+    the data, or serializers by status. The handler's docstring is its summary and description."""
     answers = answer if isinstance(answer, dict) else {200: answer}
 
     def describe(handler: Callable[..., Any]) -> Any:
         @wraps(handler)
-        def handled(self: "UserView", _request: Request, user: str, **parts: Any) -> Response:  # noqa: ARG001
+        def handled(self: Any, _request: Request, **parts: Any) -> Response:
+            parts.pop("user", None)
             validated = [self.body(body, partial=partial)] if body else []
             if query:
-                _ = self.end_user  # an unknown user is a 404, before the query is validated
+                _ = getattr(self, "end_user", None)  # an unknown one is a 404, whatever the query
                 validated = [self.query(query)]
             data = handler(self, *validated, **parts)
             return data if isinstance(data, Response) else Response(data, status=min(answers))
@@ -103,8 +99,7 @@ def operation(
 
 
 class AppView(APIView):
-    """An endpoint for an app with a valid key, as often as that may call. It sees who the app's
-    end users are."""
+    """An endpoint for an app with a valid key, within the limit of the key. It sees the app's users."""
 
     request: Request
     throttle_classes = [KeyLimit]
@@ -160,9 +155,8 @@ class AppView(APIView):
 
 
 class UserView(AppView):
-    """An endpoint about one end user of the calling app, in the cell of that user. From the moment
-    that the user is known it sees their rows and no other's. ``reads`` says of one that answers POST
-    that it changes nothing."""
+    """An endpoint about one end user of the calling app, which sees their rows and no other's.
+    ``reads`` marks one that answers POST and changes nothing."""
 
     reads = False
     placed = False
@@ -213,33 +207,28 @@ class UserView(AppView):
 
 
 class WaitingView(UserView):
-    """A ``UserView`` whose handlers are coroutines: while one waits, it holds neither a thread nor
-    a connection to the database, and it is cancelled when the client leaves. What
-    asks the database goes through ``in_thread``."""
+    """A ``UserView`` with coroutines as handlers, which hold no thread and no connection while they
+    wait. What asks the database goes through ``in_thread``."""
 
     async def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:  # type: ignore[override]
-        with ExitStack() as self.scopes:
-            return await self._answered(request, *args, **kwargs)
-
-    async def _answered(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         self.args, self.kwargs = args, kwargs
         self.headers = self.default_response_headers
         asked = self.request = self.initialize_request(request, *args, **kwargs)
-        try:
-            await in_thread(self.initial, asked, *args, **kwargs)
-            method = (request.method or "").lower()
-            handler = getattr(self, method, None) if method in self.http_method_names else None
-            answer = (handler or self.http_method_not_allowed)(asked, *args, **kwargs)
-            response = await answer if isawaitable(answer) else answer
-        except Exception as error:  # noqa: BLE001 as in REST framework's own
-            response = self.handle_exception(error)
-        self.response = self.finalize_response(asked, response, *args, **kwargs)
-        return self.response
+        with ExitStack() as self.scopes:
+            try:
+                await in_thread(self.initial, asked, *args, **kwargs)
+                method = (request.method or "").lower()
+                handler = getattr(self, method, None) if method in self.http_method_names else None
+                answer = (handler or self.http_method_not_allowed)(asked, *args, **kwargs)
+                response = await answer if isawaitable(answer) else answer
+            except Exception as error:  # noqa: BLE001 as in REST framework's own
+                response = self.handle_exception(error)
+            self.response = self.finalize_response(asked, response, *args, **kwargs)
+            return self.response
 
 
 async def in_thread(ask: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """What ``ask`` returns, called in the thread of the request, whose connection to the database
-    goes back to the pool after it. When the client leaves meanwhile, ``ask`` still ends."""
+    """What ``ask`` returns, called in the request's thread, whose connection goes back to the pool."""
     return await sync_to_async(releasing(ask))(*args, **kwargs)
 
 
@@ -271,29 +260,26 @@ class TimeZoneForm(Strict):
     )
 
 
-_ZONE = {
-    "time_zone": serializers.CharField(help_text='As it was set; "" for none.'),
-    "days_in": serializers.CharField(help_text="The time zone that days are in."),
-}
+class AppSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    time_zone = serializers.CharField(help_text='As it was set; "" for none.')
+    days_in = serializers.CharField(source="zone", help_text="The time zone that days are in.")
 
 
 class AppEndpoint(AppView):
     """The app and the time zone of its users who have none of their own."""
 
-    responses = {200: inline_serializer("App", {"name": serializers.CharField(), **_ZONE})}
+    @operation("v1_app_retrieve", AppSerializer)
+    def get(self) -> Any:
+        """Whose key this is"""
+        return AppSerializer(self.app).data
 
-    @documented(responses=responses, summary="Whose key this is")
-    def get(self, _request: Request) -> Response:
-        app = self.app
-        shown = {"name": app.name, "time_zone": app.time_zone, "days_in": str(app.zone)}
-        return Response(shown)
-
-    @documented(request=TimeZoneForm, responses=responses, summary="Set the app's time zone")
-    def patch(self, request: Request) -> Response:
-        zone = self.body(TimeZoneForm)["time_zone"]
+    @operation("v1_app_partial_update", AppSerializer, body=TimeZoneForm)
+    def patch(self, asked: Asked) -> Any:
+        """Set the app's time zone"""
         with undeclared():  # the app is no end user's row
-            self.app.settle(zone)
-        return self.get(request)
+            self.app.settle(asked["time_zone"])
+        return AppSerializer(self.app).data
 
 
 class EndUserSerializer(serializers.ModelSerializer):
@@ -323,27 +309,20 @@ class UserEndpoint(UserView):
         if "/" in self.external_id and self.find_user() is None:
             raise NotFound
 
-    @documented(
-        responses={200: EndUserSerializer}, operation_id="users_retrieve", summary="One end user"
-    )
-    def get(self, _request: Request, **_path: Any) -> Response:
-        return self._shown(self.end_user)
+    @operation("users_retrieve", EndUserSerializer)
+    def get(self) -> Any:
+        """One end user"""
+        return EndUserSerializer(self.end_user).data
 
-    @documented(
-        request=TimeZoneForm,
-        responses={200: EndUserSerializer},
-        operation_id="users_update",
-        summary="Set an end user's time zone",
-        description="The user is made on first sight.",
-    )
-    def patch(self, _request: Request, **_path: Any) -> Response:
-        time_zone = self.body(TimeZoneForm)["time_zone"]
+    @operation("users_update", EndUserSerializer, body=TimeZoneForm)
+    def patch(self, asked: Asked) -> Any:
+        """Set an end user's time zone
+
+        The user is made on first sight.
+        """
         end_user = self.end_user_for_writing()
-        end_user.settle(time_zone)
-        return self._shown(end_user)
-
-    def _shown(self, end_user: EndUser) -> Response:
-        return Response(EndUserSerializer(end_user).data)
+        end_user.settle(asked["time_zone"])
+        return EndUserSerializer(end_user).data
 
 
 class UserQuery(PageQuery):
@@ -353,14 +332,9 @@ class UserQuery(PageQuery):
 
 
 class Users(AppView):
-    @documented(
-        responses={200: page_of(EndUserSerializer, "UserPage")},
-        parameters=[UserQuery],
-        operation_id="users_list",
-        summary="The users of the app, the latest made first",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(UserQuery)
+    @operation("users_list", page_of(EndUserSerializer, "UserPage"), query=UserQuery)
+    def get(self, query: Asked) -> Response:
+        """The users of the app, the latest made first"""
         rows = EndUser.objects.filter(app=self.app, external_id__icontains=query.get("q", ""))
 
         def shown(users: Sequence[EndUser]) -> list[dict[str, Any]]:
@@ -368,4 +342,4 @@ class Users(AppView):
                 end_user.app = self.app
             return list(EndUserSerializer(users, many=True).data)
 
-        return page(request, rows, "created_at", query, shown)
+        return page(self.request, rows, "created_at", query, shown)

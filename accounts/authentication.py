@@ -88,8 +88,7 @@ class Quota:
 
 
 class KeyLimit(BaseThrottle):
-    """Refuses requests above the limit of their key until the minute is over; tells the view
-    what is left as its ``quota``."""
+    """Refuses requests above the limit of their key; the view gets what is left as its ``quota``."""
 
     quota: Quota | None = None
 
@@ -103,8 +102,7 @@ class KeyLimit(BaseThrottle):
 
 
 def quota_of(key: ApiKey) -> tuple[bool, Quota | None]:
-    """Whether one more request of ``key`` is answered, and what is left; None without a limit. Counts
-    it in the row of the key, which all processes share."""
+    """Whether one more request of ``key`` is answered, and what is left; None without a limit."""
     limit = key.requests_a_minute
     if not limit:
         return True, None
@@ -119,12 +117,8 @@ def quota_of(key: ApiKey) -> tuple[bool, Quota | None]:
 
 
 def key_of(headers: Mapping[str, str], secret: str) -> tuple[ApiKey, Quota | None]:
-    """The key with this secret, with its app, and what is left of its limit after this request, for
-    ASGI applications beside Django's views.
-
-    Raises ApiError for a host that this server is not called by, an unknown key, and one that has
-    sent its requests of this minute.
-    """
+    """The key with this secret and what is left of its limit, for ASGI applications beside Django's
+    views. Raises ApiError for an unknown host or key, and for a limit that is used up."""
     host = headers.get("host", "")
     if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
         raise ApiError(400, "unknown_host", "This server is not called so: see ALLOWED_HOSTS.")

@@ -13,8 +13,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def best_effort(what: str, pk: int) -> Iterator[None]:
-    """Writes in one transaction. Where the database takes none (a full disk, one that only reads,
-    a deadlock) that is logged with the id, and everything goes on without."""
+    """Writes in one transaction; where the database takes none, logs that with the id and goes on."""
     try:
         with atomic():
             yield

@@ -1,16 +1,15 @@
 """The database that the work of now is in: the one door to connections and transactions.
 
-A cell is a connection to a database, or a schema of one, with all tables of Mio for some of the end users.
-Where ``MIO_CELLS`` names several, ``default`` holds what all share: apps, keys, operators, the queue
-and placements. Nothing else asks Django for connections or transactions; ruff sees to it (TID251).
+A cell is a connection to a database, or to a schema, with all tables of Mio for some of the end users.
+With ``MIO_CELLS``, ``default`` holds what all share: apps, keys, operators, the queue and placements.
 """
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
@@ -44,16 +43,15 @@ class NoCell(RuntimeError):
 
 
 class Moving(RuntimeError):
-    """The end user is on the way to another cell, or was moved to one while this work ran; nothing
-    was written. Tried again, the work is done where they are then."""
+    """The end user is being moved to another cell, or was meanwhile. Nothing was written; try again."""
 
     def __init__(self) -> None:
         super().__init__("This user is being moved. Nothing was changed; try again.")
 
 
 def names() -> tuple[str, ...]:
-    """The aliases of all cells; the first is SHARED, which keeps the end users from before there
-    were others."""
+    """The aliases of all cells; the first is SHARED, which keeps users from before there were
+    others."""
     return (SHARED, *settings.MIO_CELLS)
 
 
@@ -73,24 +71,12 @@ def current() -> str:
 
 
 @contextmanager
-def only(added: Sequence[str]) -> Iterator[None]:
-    """Limits this process to SHARED and these cells, within the block."""
-    before = settings.MIO_CELLS
-    settings.MIO_CELLS = list(added)
-    try:
-        yield
-    finally:
-        settings.MIO_CELLS = before
-
-
-@contextmanager
-def entered(cell: str) -> Iterator[None]:
-    """Runs the block in this cell.
-
-    Raises CrossesCells within a transaction of another one.
-    """
+def entered(cell: str | None) -> Iterator[None]:
+    """Runs the block in this cell; with None in no cell, where lists ask all of them. Raises
+    CrossesCells within a transaction of another one."""
     before, outer = _current.get(), current()
-    if cell != outer and connections[outer].in_atomic_block:
+    leaves = cell != outer if cell else several()
+    if leaves and connections[outer].in_atomic_block:
         raise CrossesCells(f"A transaction of the cell {outer} is open; the work is in {cell}.")
     _current.set(cell)
     try:
@@ -100,17 +86,7 @@ def entered(cell: str) -> Iterator[None]:
         _current.set(before)
 
 
-@contextmanager
-def everywhere() -> Iterator[None]:
-    """Runs the block in no cell: lists ask all of them. Raises CrossesCells within a transaction."""
-    before = _current.get()
-    if several() and connections[current()].in_atomic_block:
-        raise CrossesCells(f"A transaction of the cell {current()} is open.")
-    _current.set(None)
-    try:
-        yield
-    finally:
-        _current.set(before)
+everywhere = partial(entered, None)
 
 
 def reachable() -> tuple[str, ...]:
@@ -119,8 +95,7 @@ def reachable() -> tuple[str, ...]:
 
 
 def is_away(cell: str) -> bool:
-    """Whether the server of a cell does not answer; that is logged. For some seconds it is not asked
-    again, since asking may take as long."""
+    """Whether the server of a cell does not answer. It is asked again after ASK_AGAIN seconds."""
     if _away_until.get(cell, 0.0) > time.monotonic():
         return True
     here = connections[cell]
@@ -164,8 +139,7 @@ def releasing(work: Callable[..., T]) -> Callable[..., T]:
 
 
 def on_commit(act: Callable[[], object], cell: str | None = None) -> None:
-    """Calls ``act`` when the transaction of a cell, by default of the current one, is committed; at
-    once outside of a transaction."""
+    """Calls ``act`` when the transaction of a cell is committed; at once outside of one."""
     where = cell or current()
     if connections[where].in_atomic_block:
         # What was committed stands, whatever becomes of what was to follow it.

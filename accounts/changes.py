@@ -1,7 +1,5 @@
-"""The audit trail: every correction is one row with what it changed in each row.
-
-A model that takes part is ``Tracked`` and declares its tracked fields. What is derived from
-them is rebuilt by the verb that undoes, and not stored here.
+"""The audit trail: every correction is one row with what it changed in each row of a ``Tracked`` model.
+What is derived from tracked fields is rebuilt by the verb that undoes, and not stored here.
 """
 
 import json
@@ -28,9 +26,8 @@ Rows = list[dict[str, Any]]
 
 
 class Recorder:
-    """Collects the rows that a verb touches: ``watch`` a row before it is changed or deleted, and
-    after it was created (with ``created=True``). ``keep`` a row that the change depends on though
-    none of its columns change, such as the one that replaces a deleted row: it is recorded, so
+    """Collects the rows that a verb touches: ``watch`` a row before it is changed or deleted, or
+    after it was created; ``keep`` one that the change depends on though no column of it changes, so
     that a later change of it touches this change."""
 
     def __init__(self) -> None:
@@ -66,8 +63,7 @@ def snapshot(item: Tracked) -> dict[str, Any]:
 
 
 class _Exact(DjangoJSONEncoder):
-    """Times to the microsecond, in UTC as the database has them: what is put back equals what
-    was."""
+    """Times to the microsecond, in UTC as the database has them."""
 
     def default(self, o: Any) -> Any:
         return o.astimezone(UTC).isoformat() if isinstance(o, datetime) else super().default(o)
@@ -77,10 +73,8 @@ class _Exact(DjangoJSONEncoder):
 def recording(
     end_user: EndUser, verb: str, actor: str, why: str = "", subjects: Iterable[UUID] = ()
 ) -> Iterator[tuple[Recorder, Change]]:
-    """Runs the block in a transaction that ends with one Change row; writes nothing if it raises.
-
-    Yields the recorder of touched rows, and the change, whose id may be handed out.
-    """
+    """Runs the block in a transaction that ends with one Change row. Yields the recorder of touched
+    rows and the change, whose id may be handed out."""
     change = Change(end_user=end_user, verb=verb, actor=actor, why=why)
     change.subjects = [str(subject) for subject in subjects]
     recorder = Recorder()

@@ -1,8 +1,5 @@
-"""A cell that Citus keeps at a worker (schema-based sharding; docs/scaling.md): what it leaves to us.
-
-There the tables lie as *shards*, under names that end in a number, and Citus plans what clients
-send, never what a trigger does: so the trigger functions of a cell name its shards. Numbers stay as
-they are when Citus moves the cell.
+"""A cell that Citus keeps at a worker (docs/citus.md). There tables lie as *shards*, under names that end
+in a number, which triggers have to name: Citus plans what clients send alone. A move keeps numbers.
 """
 
 import re
@@ -27,18 +24,6 @@ UNION
 SELECT proname, quote_ident(current_schema()) || '.' || quote_ident(proname) FROM pg_proc p
 WHERE {_OWN}
 """  # noqa: S608 constants
-# Where the tables of the schema lie, and their size, for which every node is asked.
-_NODE = """
-SELECT DISTINCT nodename || ':' || nodeport
-FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
-JOIN pg_class c ON c.oid = logicalrelid
-WHERE relnamespace = current_schema()::regnamespace AND noderole = 'primary'
-"""
-_SIZE = """
-SELECT sum(citus_total_relation_size(logicalrelid, fail_on_error => false))::bigint
-FROM pg_dist_shard JOIN pg_class c ON c.oid = logicalrelid
-WHERE relnamespace = current_schema()::regnamespace
-"""
 # How Citus tells of a broken constraint of a shard: as text, with the shard's number.
 _BROKEN = re.compile(r'constraint "(\w+?)(?:_\d{5,})?"')
 _FUNCTIONS = f"""
@@ -60,29 +45,6 @@ def bind_triggers(connection: BaseDatabaseWrapper) -> int:
                 cursor.execute(definition.replace(source, named))
                 bound += 1
     return bound
-
-
-def node_of(connection: BaseDatabaseWrapper) -> str:
-    """The node that the cell lies at, as HOST:PORT; "" of a schema that Citus does not keep."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NODE)
-        return ", ".join(name for (name,) in cursor.fetchall())
-
-
-def size_of(connection: BaseDatabaseWrapper) -> int | None:
-    """The bytes that the cell takes at its node; None while a node is away."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SIZE)
-        return cursor.fetchone()[0] or None
-
-
-def move_cell(connection: BaseDatabaseWrapper, host: str, port: int) -> None:
-    """Moves the cell to another node, while it is used."""
-    with connection.wrap_database_errors:
-        # Not in a transaction of ours, and with nothing set: Citus works over sessions of its own.
-        connection.connection.execute(
-            "SELECT citus_schema_move(current_schema()::regnamespace, %s, %s)", [host, port]
-        )
 
 
 def broken_constraint(error: Exception) -> str:

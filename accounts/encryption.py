@@ -1,12 +1,10 @@
-"""Secrets that Mio has to use again, such as those of webhooks, as they lie in the database.
-
-Encrypted by Fernet under a key made from SECRET_KEY. Every key of SECRET_KEY_FALLBACKS still
-decrypts, so the key is rotated by naming the old one there until all was encrypted anew
-(``manage.py reencrypt``). A model names its encrypted columns in ``encrypted``.
+"""Secrets that Mio has to use again, such as those of webhooks: encrypted by Fernet under a key made
+from SECRET_KEY. Keys of SECRET_KEY_FALLBACKS still decrypt, until ``manage.py reencrypt`` has run. A
+model names its encrypted columns in ``encrypted``.
 """
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives import hashes
@@ -26,20 +24,18 @@ def encrypt(secret: str) -> str:
 
 
 def decrypt(encrypted: str) -> str:
-    """Decrypts a text that was encrypted under the current key or an older one.
-
-    Raises Undecryptable when neither fits, or the text is none of ours.
-    """
-    try:
-        return _keys().decrypt(encrypted.encode()).decode()
-    except InvalidToken as error:
-        raise Undecryptable("Encrypted under another SECRET_KEY.") from error
+    """The secret, encrypted under the current key or an older one. Raises Undecryptable."""
+    return _opened(_keys().decrypt, encrypted)
 
 
 def renewed(encrypted: str) -> str:
     """The same secret under SECRET_KEY. Raises Undecryptable."""
+    return _opened(_keys().rotate, encrypted)
+
+
+def _opened(read: Callable[[bytes], bytes], encrypted: str) -> str:
     try:
-        return _keys().rotate(encrypted).decode()
+        return read(encrypted.encode()).decode()
     except InvalidToken as error:
         raise Undecryptable("Encrypted under another SECRET_KEY.") from error
 
@@ -52,12 +48,14 @@ def columns() -> Iterator[tuple[type[Model], str]]:
 
 
 def _keys() -> MultiFernet:
-    """The first encrypts, all decrypt. Derived for this use alone, so that nothing else that
-    SECRET_KEY signs can stand for a key."""
-    names = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return MultiFernet([Fernet(_derived(name)) for name in names])
+    """The first encrypts, all decrypt. Derived, so that nothing else that SECRET_KEY signs is a key."""
+    return MultiFernet(
+        [
+            Fernet(base64.urlsafe_b64encode(_hkdf().derive(name.encode())))
+            for name in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+        ]
+    )
 
 
-def _derived(secret_key: str) -> bytes:
-    derived = HKDF(hashes.SHA256(), 32, salt=None, info=b"mio secrets at rest")
-    return base64.urlsafe_b64encode(derived.derive(secret_key.encode()))
+def _hkdf() -> HKDF:
+    return HKDF(hashes.SHA256(), 32, salt=None, info=b"mio secrets at rest")

@@ -3,10 +3,11 @@
 import logging
 import tomllib
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from django.conf import settings
 from django.core.exceptions import (
     ObjectDoesNotExist,
     PermissionDenied,
@@ -44,9 +45,11 @@ INTERNAL = "Something went wrong on our side. Nothing was changed by this reques
 
 
 # Every code that a client may meet, with its status and what it means.
-_TABLE = Path(__file__).with_name("error_codes.toml").read_text(encoding="utf-8")
 CODES: dict[str, tuple[int, str]] = {
-    code: (status, meaning) for code, (status, meaning) in tomllib.loads(_TABLE).items()
+    code: (status, meaning)
+    for code, (status, meaning) in tomllib.loads(
+        Path(__file__).with_name("error_codes.toml").read_text(encoding="utf-8")
+    ).items()
 }
 
 
@@ -92,10 +95,9 @@ def conflict(
 
 def _refused(error: CodedError) -> exceptions.APIException:
     """The response to an error of a verb: the invalid field with its problem, else a conflict."""
-    field = error.reason.params.get("field") if isinstance(error.reason, Reason) else None
-    if field:
+    reason, status_code = error.reason, CODES[error.api_code][0]
+    if isinstance(reason, Reason) and (field := reason.params.get("field")):
         return exceptions.ValidationError({field: [str(error)]})
-    status_code = CODES[error.api_code][0]
     if status_code == status.HTTP_409_CONFLICT:
         return conflict(error, error.api_code)
     return ApiError(status_code, error.api_code, str(error))
@@ -103,9 +105,7 @@ def _refused(error: CodedError) -> exceptions.APIException:
 
 def too_large(limit: int) -> ApiError:
     return ApiError(
-        status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
-        "too_large",
-        f"The body is larger than {limit:,} bytes. Send it in smaller parts.",
+        413, "too_large", f"The body is larger than {limit:,} bytes. Send it in smaller parts."
     )
 
 
@@ -117,20 +117,16 @@ def envelope(code: str, message: str, fields: dict[str, list[str]] | None = None
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
-    """Any exception of a view as a response; one that we did not foresee becomes a 500 that
-    says nothing of its cause, which goes to the log without its message (it may hold text)."""
+    """Any exception of a view as a response. One that we did not foresee is a 500 without its cause."""
     if isinstance(exc, Http404 | ObjectDoesNotExist) or _is_gone(exc):
         exc = exceptions.NotFound()
     elif isinstance(exc, PermissionDenied):
         exc = exceptions.PermissionDenied()
     elif isinstance(exc, RequestDataTooBig):
-        exc = ApiError(413, "too_large", "The body is too large. Send it in smaller parts.")
+        exc = too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     elif isinstance(exc, SuspiciousOperation):
         exc = exceptions.ParseError("The request is malformed.")
-    elif (
-        isinstance(exc, OperationalError | Moving)
-        or getattr(exc.__cause__, "sqlstate", None) == _READ_ONLY
-    ):
+    elif isinstance(exc, OperationalError | Moving) or _sqlstate(exc) == _READ_ONLY:
         exc = _unavailable(exc, context)
     elif isinstance(exc, CodedError):  # of a verb
         exc = _refused(exc)
@@ -180,20 +176,22 @@ def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
         yield path, [str(item) for item in (detail if isinstance(detail, list) else [detail])]
 
 
+def _sqlstate(exc: Exception) -> str:
+    return getattr(exc.__cause__, "sqlstate", None) or ""
+
+
 def _unavailable(exc: Exception, context: dict[str, Any]) -> ApiError:
     """The refusal of a request that can be tried again: every verb is one transaction."""
     if isinstance(exc, Moving):
         return ApiError(503, "moving", str(exc), retry_after=MOVED_WITHIN)
-    cause = exc.__cause__
-    state, view = getattr(cause, "sqlstate", None), type(context["view"]).__name__
-    log.warning("%s %s in %s", type(cause or exc).__name__, state or "", view)
+    state, view = _sqlstate(exc), type(context["view"]).__name__
+    log.warning("%s %s in %s", type(exc.__cause__ or exc).__name__, state, view)
     if state in _BUSY:
-        message = (
-            "This user is being written to by another request. Nothing was changed; try again."
-        )
-        return ApiError(503, "busy", message, retry_after=2)
-    message = "The database is unavailable. Nothing was changed; try again."
-    return ApiError(503, "no_database", message, retry_after=5)
+        message, code, retry_after = "This user is being written to by another request.", "busy", 2
+    else:
+        message, code, retry_after = "The database is unavailable.", "no_database", 5
+    message = f"{message} Nothing was changed; try again."
+    return ApiError(503, code, message, retry_after=retry_after)
 
 
 def _unforeseen(exc: Exception, context: dict[str, Any]) -> Response:
@@ -210,19 +208,19 @@ def unknown_address(_request: HttpRequest) -> JsonResponse:
     return JsonResponse(envelope("not_found", UNREACHED), status=404)
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(API_PREFIX):
-        return JsonResponse(envelope("parse_error", "The request is malformed."), status=400)
-    return defaults.bad_request(request, exception)
+def _page(
+    page: Callable[..., HttpResponse], status_code: int, code: str, message: str
+) -> Callable[..., HttpResponse]:
+    """Django's ``page`` for an error, of an address of the API our envelope."""
+
+    def answer(request: HttpRequest, **exception: Exception) -> HttpResponse:
+        if request.path.startswith(API_PREFIX):
+            return JsonResponse(envelope(code, message), status=status_code)
+        return page(request, **exception)
+
+    return answer
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(API_PREFIX):
-        return unknown_address(request)
-    return defaults.page_not_found(request, exception)
-
-
-def server_error(request: HttpRequest) -> HttpResponse:
-    if request.path.startswith(API_PREFIX):
-        return JsonResponse(envelope("internal", INTERNAL), status=500)
-    return defaults.server_error(request)
+bad_request = _page(defaults.bad_request, 400, "parse_error", "The request is malformed.")
+not_found = _page(defaults.page_not_found, 404, "not_found", UNREACHED)
+server_error = _page(defaults.server_error, 500, "internal", INTERNAL)

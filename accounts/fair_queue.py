@@ -1,8 +1,7 @@
 """The queue's order: at most one task of an end user at a time, and apps in turn.
 
-A queued task bears the end user's id behind the cluster's name in its key. Whoever has the
-fewest tasks under way is served first, the older task among equals; a task of a user who has
-one under way stays where it is, so that it neither waits in a worker nor is lost.
+A task bears its end user's id behind the cluster's name in its key. The app with the fewest tasks under
+way is served first, the older task among equals; a task of a user who has one under way stays.
 """
 
 import logging
@@ -10,7 +9,7 @@ from datetime import timedelta
 from functools import partial
 from time import sleep
 
-from django.db import InterfaceError, OperationalError, connections
+from django.db import Error, connections
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -50,8 +49,7 @@ ORDER BY coalesce(apps.busy, 0), waiting.id LIMIT 1
 
 
 class FairQueue(ORM):
-    """The broker of the queue, with the database as its table. What it is given is due after
-    ``delay``."""
+    """The broker of the queue, with the database as its table. Tasks are due after ``delay``."""
 
     delay = timedelta()
 
@@ -69,11 +67,10 @@ class FairQueue(ORM):
         return int(row.pk)
 
     def dequeue(self) -> list[tuple[int, str]]:
-        """The next task for a free worker, as a list of one; none after a short sleep, also
-        while the database server is away."""
+        """The next task in a list; none after a short sleep, also while the database is away."""
         try:
             taken = self._take()
-        except (OperationalError, InterfaceError) as error:
+        except Error as error:
             log.warning("the queue could not be read: %s", type(error).__name__)
             taken = []
         if not taken:
@@ -100,14 +97,6 @@ class FairQueue(ORM):
         return [(pk, payload)] if is_claimed else []
 
 
-def _queue(end_user_id: int | None, delay: timedelta = timedelta()) -> FairQueue:
-    """The queue for the tasks of an end user, or for those of nobody."""
-    name = Conf.CLUSTER_NAME
-    queue = FairQueue(f"{name}:{end_user_id}" if end_user_id else name)
-    queue.delay = delay
-    return queue
-
-
 def put(
     function: str,
     *args: int | str,
@@ -115,22 +104,19 @@ def put(
     name: str = "",
     delay: timedelta = timedelta(),
 ) -> None:
-    """Queues a function, in the turn of the end user whose work it is; with several cells it runs in
-    the current one, or where the user is by then.
-
-    The queue is a table, so that in a transaction of the same database the task appears together
-    with the work that it is about, or not at all. From another cell it follows the commit: one that
-    is lost on the way is found by the sweep, like all work, which is rows.
-    """
+    """Queues a function, in the turn of the end user whose work it is. With one cell the task
+    appears with the transaction that queues it, or not at all. With several it follows the commit
+    and runs in the user's cell; one that is lost on the way is found by the sweep."""
     name = name or f"{function.rpartition('.')[2]} {' '.join(map(str, args))}"[:100]
-    queue = _queue(end_user_id, delay)
+    cluster = Conf.CLUSTER_NAME
+    queue = FairQueue(f"{cluster}:{end_user_id}" if end_user_id else cluster)
+    queue.delay = delay
     if not cells.several():
         async_task(function, *args, task_name=name, broker=queue)
         return
     payload = (cells.chosen(), end_user_id, name, function, *args)
-    queued = partial(
-        async_task, "accounts.fair_queue.run_in_cell", *payload, task_name=name, broker=queue
-    )
+    run = "accounts.fair_queue.run_in_cell"
+    queued = partial(async_task, run, *payload, task_name=name, broker=queue)
     if cells.current() == cells.SHARED:
         queued()
     else:
@@ -140,8 +126,7 @@ def put(
 def run_in_cell(
     cell: str | None, end_user_id: int | None, name: str, function: str, *args: int | str
 ) -> None:
-    """Runs a task in its cell, or in that of its end user, who may have been moved meanwhile. While
-    they are moved, or their cell is away, it waits."""
+    """Runs a task in its cell, or in its end user's. While they are moved or it is away, it waits."""
     again = partial(put, function, *args, end_user_id=end_user_id, name=name)
     if end_user_id is not None:
         cell = placement.cell_of(end_user_id)
@@ -149,17 +134,13 @@ def run_in_cell(
         import_string(function)(*args)
         return
     with cells.entered(cell):
-        if cells.is_away(cell):
-            if end_user_id is not None:  # the rest is found by a sweep when the cell is back
-                again(delay=AGAIN)
-            return
-        if end_user_id is not None and placement.is_moving(end_user_id):
-            again(delay=AGAIN)
-            return
         try:
+            if cells.is_away(cell) or (end_user_id and placement.is_moving(end_user_id)):
+                raise cells.Moving
             import_string(function)(*args)
         except cells.Moving:
-            again(delay=AGAIN)
+            if end_user_id is not None:  # the rest is found by a sweep
+                again(delay=AGAIN)
             return
     if end_user_id is not None and placement.cell_of(end_user_id) != cell:
         again()

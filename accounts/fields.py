@@ -64,7 +64,11 @@ class Text(serializers.CharField):
 class Reasoned(Strict):
     """The body of a correction; ``why`` goes into the audit trail."""
 
-    why = Text(max_length=500, allow_blank=True, required=False)
+    why = Text(max_length=500, allow_blank=True, required=False, help_text="For the audit trail.")
+
+
+class WhyQuery(Reasoned):
+    """The query string of a DELETE, whose body nobody may rely on."""
 
 
 class RowSerializer(serializers.ModelSerializer):
@@ -92,8 +96,7 @@ class BoundedList(serializers.ListField):
 
 @extend_schema_field(_METADATA)
 class Metadata(serializers.Field):
-    """A JSON object of the app's own: at most METADATA_KEYS keys, none of them ``taken``, and
-    METADATA_BYTES of JSON."""
+    """A JSON object of the app's own, of bounded size; none of its keys is ``taken``."""
 
     default_error_messages = {
         "taken": "Mio keeps these itself: {keys}.",
@@ -137,14 +140,6 @@ class MetadataQuery(serializers.CharField):
             return Metadata().to_internal_value(parse(text.encode()))
         except ParseError as error:
             raise serializers.ValidationError([str(error.detail)]) from error
-
-
-class WhyQuery(Strict):
-    """The query string of a DELETE, whose body nobody may rely on."""
-
-    why = serializers.CharField(
-        max_length=500, allow_blank=True, required=False, help_text="For the audit trail."
-    )
 
 
 class StoredReason(serializers.CharField):
@@ -197,11 +192,11 @@ class Identifier(_Uncoerced, serializers.UUIDField):
 
 
 class Moment(_Uncoerced, serializers.DateTimeField):
-    """An ISO 8601 string, kept in the offset of its place; one that names none is read as UTC, and
-    put into UTC where no place has its offset."""
+    """An ISO 8601 string, in the offset of its place; UTC where it names none, or that of no place."""
 
     takes = (str,)
     years = FACTS
+    ahead: timedelta | None = None  # of now, at most
     described = {"pattern": rf"^[12]\d{{3}}{_CLOCK}"}  # FACTS
     default_error_messages = {
         "invalid": "Use ISO 8601, such as 2026-03-02T09:30:00Z.",
@@ -220,6 +215,8 @@ class Moment(_Uncoerced, serializers.DateTimeField):
             moment = moment.replace(tzinfo=GREENWICH)
         if moment.year not in self.years:
             self.fail("far")
+        if self.ahead is not None and moment > timezone.now() + self.ahead:
+            self.fail("future")
         # The database takes no offset that no place has.
         return moment.astimezone(UTC) if stated_offset(moment) is None else moment
 
@@ -239,22 +236,17 @@ class PastMoment(Moment):
 
     described = {"pattern": rf"^(?:19[7-9]|2\d\d)\d{_CLOCK}"}
     years = range(1970, FACTS.stop)
+    ahead = CLOCK_SKEW
     default_error_messages = {
         "far": "This is before 1970, or further away than Mio can follow.",
         "future": "This is more than 24 hours in the future.",
     }
 
-    def to_internal_value(self, data: Any) -> datetime:
-        moment = super().to_internal_value(data)
-        if moment > timezone.now() + CLOCK_SKEW:
-            self.fail("future")
-        return moment
-
 
 class PastInstant(Moment):
-    """A moment that has been. It must name its time zone: what was known an hour earlier may
-    be something else."""
+    """A moment that has been, with its time zone: an hour earlier something else may be known."""
 
+    ahead = timedelta(0)
     default_error_messages = {
         "zone": "Name the time zone, as in 2026-03-02T09:30:00Z (a + is %2B in an address).",
         "future": "This is in the future.",
@@ -263,13 +255,7 @@ class PastInstant(Moment):
     def enforce_timezone(self, value: datetime) -> datetime:
         if timezone.is_naive(value):
             self.fail("zone")
-        return super().enforce_timezone(value)
-
-    def to_internal_value(self, data: Any) -> datetime:
-        moment = super().to_internal_value(data)
-        if moment > timezone.now():
-            self.fail("future")
-        return moment
+        return value
 
 
 _FIELD_OF: dict[Any, type[serializers.Field]] = {
@@ -284,8 +270,7 @@ _FIELD_OF: dict[Any, type[serializers.Field]] = {
 
 
 def of_dataclass(cls: type, name: str = "", **others: Any) -> Any:
-    """A serializer that describes a dataclass as ``asdict`` gives it, under its name or another,
-    with ``others`` as the fields of these names."""
+    """A serializer that describes a dataclass as ``asdict`` gives it, with ``others`` as fields."""
     hints = {key: others.pop(key, hint) for key, hint in get_type_hints(cls).items()}
     return inline_serializer(
         name or cls.__name__, {key: _field_of(hint) for key, hint in (hints | others).items()}

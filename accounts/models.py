@@ -23,8 +23,7 @@ TALKING = timedelta(minutes=30)
 def reference(
     to: type[models.Model] | str, related_name: str = "+", **options: Any
 ) -> "models.ForeignKey[Any, Any]":
-    """A column with the key of another row of the same end user. Migrations make the foreign key,
-    together with the end user, and its index, so that Django makes neither."""
+    """A key of another row of the same end user. Migrations make its foreign key and index."""
     return models.ForeignKey(
         to,
         models.DO_NOTHING,
@@ -65,9 +64,8 @@ class InTimeZone(models.Model):
 
 
 class InEveryCell(models.Model):
-    """Few rows that the database of every cell needs beside those of its end users. Those in SHARED
-    are the truth; the columns in ``copied`` are equal in all cells but for a moment, since a cell
-    that is away gets them by a later sweep."""
+    """Few rows that every cell needs beside its end users'. Those in SHARED are the truth; a cell
+    that is away gets the columns in ``copied`` by a later sweep."""
 
     copied: ClassVar[tuple[str, ...]] = ()
 
@@ -138,12 +136,8 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
 
 class ApiKey(models.Model):
-    """A bearer secret of an app; only its SHA-256 is kept.
-
-    A key is 256 random bits, so a plain hash is as good as a slow one (which exists to
-    protect guessable passwords) and costs nothing per request. With an ``external_id`` it opens
-    that end user's memory alone, for clients that can't say whose it is.
-    """
+    """A bearer secret of an app: 256 random bits, of which a plain SHA-256 is kept. With an
+    ``external_id`` it opens that end user's memory alone, for clients that can't say whose it is."""
 
     app = models.ForeignKey(App, models.CASCADE, related_name="keys")
     label = models.CharField(max_length=60, blank=True, default="", help_text="What it is for.")
@@ -188,8 +182,7 @@ class ApiKey(models.Model):
     def issue(
         cls, app: App, label: str = "", external_id: str = "", *, trusted: bool = False
     ) -> tuple["ApiKey", str]:
-        """A new key of ``app``, or of one of its end users, and its secret, which is shown this
-        once."""
+        """A new key of ``app``, or of one end user, and its secret, which is shown this once."""
         secret = "mio_" + secrets.token_urlsafe(32)
         columns = {"label": label, "prefix": secret[:10], "digest": cls.hash(secret)}
         row = cls.objects.create(app=app, external_id=external_id, trusted=trusted, **columns)
@@ -201,9 +194,8 @@ class ApiKey(models.Model):
 
 
 class Cell(models.Model):
-    """A cell that end users are put into. The ids that its database gives begin at ``number`` times
-    2^44, so that no two cells give the same. ``users`` are those placed in it, to choose by; one that
-    is ``closed`` takes no new ones."""
+    """A cell that end users are put into. The ids of its rows begin at ``number`` times 2^44.
+    ``users`` are those placed in it; one that is ``closed`` takes no new ones."""
 
     scoped_rights = ("SELECT", "UPDATE")
     name = models.CharField(max_length=30, unique=True)
@@ -220,8 +212,7 @@ class Cell(models.Model):
 
 
 class Placement(models.Model):
-    """In which cell an end user is, where there are several; in the database that all share. While
-    ``moving_to`` names another, they are read where they are, and not written."""
+    """The cell of an end user. While ``moving_to`` names another, nothing of theirs is written."""
 
     scoped_rights = ("SELECT", "UPDATE")
     app = models.ForeignKey(App, models.CASCADE, related_name="placements")
@@ -242,8 +233,7 @@ class Placement(models.Model):
 
     @classmethod
     def check_here(cls, end_user_id: int) -> None:
-        """Raises Moving unless the end user stays in the current cell: to be asked under their
-        lock, which a move takes after it has said that it moves them."""
+        """Raises Moving unless the end user stays in the current cell. Call it under their lock."""
         placed = cls.objects.filter(user_pk=end_user_id).first() if cells.several() else None
         if placed is not None and (placed.moving_to or placed.cell != cells.current()):
             raise cells.Moving
@@ -281,11 +271,8 @@ class UserRow(NumberedRow):
 
 
 class Tracked(NumberedRow):
-    """A model whose rows a correction may change: what an audit row records of them, and how an
-    undo meets what machines, which record no change, have written since.
-
-    A tracked field gets its value from before the change back, unless it is among these.
-    """
+    """A model whose rows a correction may change. A tracked field gets its value from before the
+    change back by an undo, unless it is among those that machines write."""
 
     tracked: ClassVar[tuple[str, ...]] = ()
     # Numbers that machines add to: the difference that the change made is taken back.
@@ -309,12 +296,9 @@ class Tracked(NumberedRow):
 
 class EndUserQuerySet(models.QuerySet["EndUser"]):
     def lock(self, pk: int) -> "EndUser | None":
-        """The end user's row, locked until the transaction ends, or None if it is gone.
-
-        Every verb that writes a user's contacts or memories takes this lock first, so two
-        of them never interleave and never deadlock. Inserting rows that point at the user
-        does not wait for it. Raises Moving for one who is moved to another cell, or was.
-        """
+        """The end user's row, locked until the transaction ends, or None if it is gone. Every verb
+        that writes a user's contacts or memories takes this lock first, so two never interleave or
+        deadlock. Raises Moving."""
         rows = self.select_related("app").select_for_update(no_key=True, of=("self",))
         end_user = rows.filter(pk=pk).first()
         Placement.check_here(pk)
@@ -331,12 +315,9 @@ class EndUserQuerySet(models.QuerySet["EndUser"]):
 
 
 class EndUser(InTimeZone, Tracked):
-    """The human whose memory this is.
-
-    ``own_facts`` is derived: what memories state of the user that is on their own card, and their
-    important dates, as ``{"kind", "value", "memory", "said", "since", "until"}``, the last said first,
-    without times that are not known; triggers of Memory keep it.
-    """
+    """The human whose memory this is. ``own_facts`` is kept by triggers of Memory: what memories
+    state of the user for their own card and dates, as ``{"kind", "value", "memory", "said",
+    "since", "until"}``, the last said first, without times that are not known."""
 
     tracked = ("unwanted",)
 
@@ -432,8 +413,7 @@ class EndUser(InTimeZone, Tracked):
 
     @property
     def zone(self) -> tzinfo:
-        """The time zone that the user's days are in: their own, else the offset of their latest
-        messages, else the app's. Reads the app only for the last."""
+        """The time zone of the user's days: their own, else their latest messages', else the app's."""
         if self.time_zone:
             return ZoneInfo(self.time_zone)
         if self.learnt_offset is not None:
@@ -462,8 +442,7 @@ class EndUser(InTimeZone, Tracked):
 
     @property
     def day_of_talk(self) -> date:
-        """The day that it is in the talk: today, but while messages come that were written days ago
-        (a chat that is replayed, or comes late), the day of the latest of them."""
+        """Today, but while messages come that were written days ago the day of the latest of them."""
         received, written = self.last_message_at, self.last_active_on
         if received is None or written is None or received < timezone.now() - TALKING:
             return self.today
@@ -482,17 +461,13 @@ class EndUser(InTimeZone, Tracked):
 
     def offset_of(self, said_at: datetime) -> int | None:
         """The offset by which the user's days are told from a moment, None for that of the zone.
-
-        Many servers write UTC as +00:00. Only of somebody known by another offset, and by
-        nothing else, does it tell that they are where clocks show UTC.
-        """
+        +00:00, as many servers write UTC, counts only for somebody known by another offset alone."""
         offset = time_zones.stated_offset(said_at)
         zone_known = self.time_zone or self.learnt_offset is None
         return None if offset == 0 and zone_known else offset
 
     def note_activity(self, said_at: datetime, offset: int | None = None) -> None:
-        """Counts a new activity day when the user wrote on a day after the last one, and learns
-        the offset of the latest day."""
+        """Counts a new activity day, and learns the offset of the latest day."""
         day = time_zones.local(said_at, offset, self.zone).date()
         if self.last_active_on is None or day > self.last_active_on:
             self.last_active_on = day
@@ -502,11 +477,9 @@ class EndUser(InTimeZone, Tracked):
 
 
 class Change(models.Model):
-    """One correction: who did what and why, and what it takes to undo it.
-
-    ``rows`` lists every row that the change touched: ``{"model", "id", "before", "after"}``
-    with the tracked fields that differ; ``before`` None means created, ``after`` None deleted.
-    """
+    """One correction. ``rows`` lists the rows that it touched: ``{"model", "id", "before",
+    "after"}`` with the tracked fields that differ; ``before`` None means created, ``after`` None
+    deleted."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="changes")

@@ -1,5 +1,4 @@
-"""Lists in pages that stay stable while rows come and go: a page begins behind the last row of the
-one before, whatever its number (keyset pagination)."""
+"""Lists in pages that begin behind the last row of the page before (keyset pagination)."""
 
 import base64
 import json
@@ -9,7 +8,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import DateTimeField, Model, Q, QuerySet
+from django.db.models import DateTimeField, Q, QuerySet
 from django.utils.encoding import escape_uri_path
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
@@ -57,11 +56,15 @@ def page(
     show: Callable[[Sequence[Any]], list[dict[str, Any]]],
     tie: str = "pk",
 ) -> Response:
-    """``{"count", "next", "results"}``: ``rows`` by ``newest_by`` (newest first), then ``tie``; those
-    of end users of all cells that answer, where no cell was entered."""
+    """``{"count", "next", "results"}``: ``rows`` by ``newest_by`` (newest first), then ``tie``."""
     count, order = sum(of_cells(rows, lambda part: [part.count()])), (f"-{newest_by}", tie)
     shown, following = slice_of(rows, order, query.get("cursor", ""), query["limit"])
-    address = _address(request, following) if following else None
+    address = None
+    if following:
+        parameters = request.query_params.copy()
+        parameters["cursor"] = following
+        path = escape_uri_path(request.path)
+        address = request.build_absolute_uri(f"{path}?{parameters.urlencode()}")
     return Response({"count": count, "next": address, "results": show(shown)})
 
 
@@ -69,12 +72,16 @@ def slice_of(
     rows: QuerySet, order: Sequence[str], cursor: str, limit: int
 ) -> tuple[list[Any], str]:
     """The first rows behind a cursor ("" for the first of all) in an order of columns that together
-    are unique, and the cursor of those behind them, "" where there are none. Raises the
-    ValidationError of REST framework."""
+    are unique, and the cursor of those behind them, or "". Raises DRF's ValidationError."""
     if cursor:
         rows = rows.filter(behind(order, _place(rows, order, cursor)))
     first = first_of_cells(rows.order_by(*order), order, limit + 1)
-    return first[:limit], cursor_of(first[limit - 1], order) if len(first) > limit else ""
+    if len(first) <= limit:
+        return first, ""
+    row, names = first[limit - 1], [column.removeprefix("-") for column in order]
+    values = [str(row[n] if isinstance(row, Mapping) else getattr(row, n)) for n in names]
+    following = base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
+    return first[:limit], following
 
 
 def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
@@ -107,47 +114,23 @@ def merged(
 
 def _place(rows: QuerySet, order: Sequence[str], cursor: str) -> list[Any]:
     """The values of a cursor as those of the columns. Raises ValidationError."""
-    columns = [_column(rows, name.removeprefix("-")) for name in order]
     try:
-        values = values_of(cursor, len(order))
-        return [_read(*pair) for pair in zip(columns, values, strict=True)]
+        values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        return [_read(rows, *pair) for pair in zip(order, values, strict=True)]
     except (ValueError, TypeError, OverflowError, ValidationError) as error:
         problem = "This is not a cursor of this list."
         raise serializers.ValidationError({"cursor": [problem]}) from error
 
 
-def _column(rows: QuerySet, name: str) -> Any:
-    if name in rows.query.annotations:
-        return rows.query.annotations[name].output_field
-    return rows.model._meta.pk if name == "pk" else rows.model._meta.get_field(name)
-
-
-def _read(column: Any, value: str) -> Any:
+def _read(rows: QuerySet, name: str, value: Any) -> Any:
+    name = name.removeprefix("-")
+    annotation = rows.query.annotations.get(name)
+    meta = rows.model._meta
+    column: Any = meta.pk if name == "pk" else None
+    column = annotation.output_field if annotation else column or meta.get_field(name)
     if isinstance(column, DateTimeField):
         return datetime.fromisoformat(value).astimezone(UTC)
-    return column.to_python(value)
-
-
-def _address(request: Request, cursor: str) -> str:
-    parameters = request.query_params.copy()
-    parameters["cursor"] = cursor
-    path = escape_uri_path(request.path)
-    return request.build_absolute_uri(f"{path}?{parameters.urlencode()}")
-
-
-def cursor_of(row: Model | Mapping[str, Any], order: Sequence[str]) -> str:
-    """The place of ``row`` in ``order``: columns ("-said_at", "id") that together are unique."""
-    names = [column.removeprefix("-") for column in order]
-    values = [str(row[n] if isinstance(row, Mapping) else getattr(row, n)) for n in names]
-    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
-
-
-def values_of(cursor: str, length: int) -> list[str]:
-    """The values of the ``length`` columns that a cursor holds. Raises ValueError."""
-    values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    if not isinstance(values, list) or len(values) != length:
-        raise ValueError("not a cursor of this list")
-    return [str(value) for value in values]
+    return column.to_python(str(value))
 
 
 def behind(order: Sequence[str], values: Sequence[Any]) -> Q:

@@ -35,8 +35,8 @@ class StrictJSONParser(BaseParser):
 
 
 def parse(body: bytes, most: float = math.inf) -> Any:
-    """The JSON value in ``body``. Raises ParseError, also for more than ``most`` values, or
-    ValidationError with the path of a string that no database can hold."""
+    """The JSON value in ``body``. Raises ParseError, or ValidationError with the path of a bad
+    string."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,7 +1,4 @@
-"""The cell of each end user, and the choice of one for new users: the one place that decides.
-
-With one cell there is nothing to choose, and nothing is asked.
-"""
+"""The cell of each end user, and the choice of one for new users; with one cell nothing is asked."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,10 +13,8 @@ from accounts.scope import all_users
 
 @contextmanager
 def entered(app: App, external_id: str, *, writes: bool = True) -> Iterator[None]:
-    """Runs the block in the cell of an app's end user; for a new one, in the cell that takes them.
-
-    Raises Moving where the work ``writes`` and they are on the way to another cell.
-    """
+    """Runs the block in the cell of an app's end user, or in the one that takes new ones. Raises
+    Moving where the work ``writes`` and they are being moved."""
     if not cells.several():
         yield
         return
@@ -32,14 +27,12 @@ def entered(app: App, external_id: str, *, writes: bool = True) -> Iterator[None
 
 def find(app_id: int, external_id: str) -> Placement | None:
     """The placement of an end user; None for one who was never seen."""
-    if placed := _placed(app_id, external_id):
-        return placed
-    with cells.entered(cells.SHARED), all_users():
-        before = EndUser.objects.filter(app=app_id, external_id=external_id).first()
-    if before is None:
-        return None
-    adopt([before])
-    return _placed(app_id, external_id)
+    placed = _placed(app_id, external_id)
+    if placed is None:  # they may be from before there were cells
+        with cells.entered(cells.SHARED), all_users():
+            before = list(EndUser.objects.filter(app=app_id, external_id=external_id))
+        placed = _placed(app_id, external_id) if adopt(before) else None
+    return placed
 
 
 def _placed(app_id: int, external_id: str) -> Placement | None:
@@ -70,51 +63,40 @@ def has_left(app: App, external_id: str, *, writes: bool) -> bool:
 
 
 def roomiest() -> str:
-    """The cell with the fewest end users, among equals the one that was added first, of those that
-    are open and answer; SHARED where there is none."""
+    """The cell with the fewest end users of those that are open and answer; SHARED without one."""
     added = Cell.objects.filter(name__in=cells.names()).exclude(name=cells.SHARED)
     waiting = added.filter(closed=False).order_by("users", "number").values_list("name", flat=True)
     return next((name for name in waiting if not cells.is_away(name)), cells.SHARED)
 
 
 def close(cell: str, *, closed: bool = True) -> bool:
-    """Closes a cell to new end users, also for work that had chosen it before, or opens it again.
-    Returns whether there is such a cell."""
+    """Closes a cell to new end users, or opens it again. Returns whether there is such a cell."""
     return bool(Cell.objects.filter(name=cell).update(closed=closed))
 
 
 @all_users()
 def claim(app: App, external_id: str) -> int | None:
-    """The id for the row of an end user in the current cell, who is placed there from now on; None
-    with one cell, where the database gives it.
-
-    Raises Moving where they are in another cell by now, or this one was closed meanwhile.
-    """
+    """The id for a new end user, placed in the current cell; None with one cell. Raises Moving."""
     if not cells.several():
         return None
-    placed = _placed(app.pk, external_id)
+    cell, placed = cells.current(), _placed(app.pk, external_id)
     if placed is None:
-        app.copy_to(cells.current())
-        placed = Placement(
-            app=app, external_id=external_id, cell=cells.current(), user_pk=_next_id()
-        )
+        app.copy_to(cell)
+        with cells.connection.cursor() as cursor:
+            cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", ["accounts_enduser"])
+            (pk,) = cursor.fetchone()
+        new = Placement(app=app, external_id=external_id, cell=cell, user_pk=pk)
         with transaction.atomic(cells.SHARED):
-            _check_open(placed.cell)
-            count = _place([placed])
-        if count:
-            return placed.user_pk
+            # Nobody closes it meanwhile.
+            row = Cell.objects.select_for_update(no_key=True).filter(name=cell).first()
+            if row is not None and row.closed:
+                raise cells.Moving
+            if _place([new]):
+                return pk
         placed = _placed(app.pk, external_id)
-    if placed is None or placed.moving_to or placed.cell != cells.current():
+    if placed is None or placed.moving_to or placed.cell != cell:
         raise cells.Moving
     return placed.user_pk
-
-
-def _check_open(cell: str) -> None:
-    """Raises Moving where a cell takes no new end users; nobody closes it before the transaction
-    ends."""
-    row = Cell.objects.select_for_update(no_key=True).filter(name=cell).first()
-    if row is not None and row.closed:
-        raise cells.Moving
 
 
 def first_seen(app: App, external_id: str) -> EndUser:
@@ -126,13 +108,6 @@ def first_seen(app: App, external_id: str) -> EndUser:
         given = {"pk": claim(app, external_id)}
     end_user, _ = EndUser.objects.get_or_create(app=app, external_id=external_id, defaults=given)
     return end_user
-
-
-def _next_id() -> int:
-    with cells.connection.cursor() as cursor:
-        cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", ["accounts_enduser"])
-        (pk,) = cursor.fetchone()
-    return int(pk)
 
 
 @all_users()
@@ -164,8 +139,7 @@ def adopt(end_users: list[EndUser]) -> int:
 
 @contextmanager
 def forgetting(end_user: EndUser) -> Iterator[None]:
-    """Ends the placement of an end user, who is erased within it; where that fails they have it
-    again."""
+    """Ends the placement of an end user who is erased within the block, unless that fails."""
     if not cells.several():
         yield
         return
@@ -182,8 +156,7 @@ def forgetting(end_user: EndUser) -> Iterator[None]:
 
 
 def bring_copies(cell: str) -> None:
-    """Copies the rows that every cell has from SHARED to a cell. Deletes no app, since all of its
-    rows would go with it."""
+    """Copies the rows that every cell has from SHARED to a cell. Deletes no app with all its rows."""
     for model in InEveryCell.__subclasses__():
         there = {row.pk: row for row in model._base_manager.using(cell)}
         for row in model._base_manager.using(cells.SHARED):

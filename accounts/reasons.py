@@ -1,8 +1,7 @@
 """Reasons and errors as codes with parameters, and the one table that puts them into words.
 
-Code emits a :class:`Reason`; English is its ``str``. A screen renders it with the words of its
-language. Where a column of text keeps a reason it keeps ``stored``, which ``read`` reads again;
-what a person typed and what a model said stays text all the way.
+English is the ``str`` of a :class:`Reason`; a screen renders it in its language. A column of text keeps
+it as ``stored``, which ``read`` reads again. What a person or a model said stays text.
 """
 
 import json
@@ -26,14 +25,11 @@ def _(text: str) -> str:
 _ROW = re.compile(r"(\w+): (?:\{% translate (?P<quote>[\"'])(.*)(?P=quote) %\}|(.*))")
 
 
-def _templates() -> dict[str, str]:
-    """The text of each code, from ``reasons.txt``."""
-    lines = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines()
-    rows = [row for line in lines if (row := _ROW.fullmatch(line))]
-    return {row[1]: row[3] if row["quote"] else row[4] for row in rows}
-
-
-TEMPLATES = _templates()
+_LINES = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines()
+# The text of each code.
+TEMPLATES = {
+    row[1]: row[3] if row["quote"] else row[4] for row in map(_ROW.fullmatch, _LINES) if row
+}
 HOLES = {
     code: frozenset(name for _text, name, _form, _conversion in Formatter().parse(text) if name)
     for code, text in TEMPLATES.items()
@@ -45,8 +41,7 @@ OTHERWISE = {"clauses": _("; "), "values": _("; "), "errors": " "}
 
 @dataclass(frozen=True, slots=True, init=False)
 class Reason:
-    """``code`` names a template of the table; ``params`` fill its holes: texts, numbers,
-    attribute keys, reasons, and lists of these."""
+    """``code`` names a template; ``params`` fill it: texts, numbers, keys, reasons, lists of these."""
 
     code: str
     params: Mapping[str, Any] = field(hash=False)
@@ -86,8 +81,7 @@ class Skipped:
 
 
 class CodedError(Exception):
-    """A request that can't be done, or that failed; ``str`` says why in English. ``api_code`` is the
-    code of the API's refusal, of ``accounts.errors.CODES``."""
+    """A request that can't be done, or that failed. ``api_code`` is the code of the API's refusal."""
 
     api_code: ClassVar[str] = "conflict"
 
@@ -101,8 +95,7 @@ _SENDING = ("/accounts/scope.py", "/accounts/tracing.py", "/mio_site/postgres/ba
 
 
 def fault(error: BaseException) -> Reason | str:
-    """Why something failed. Of an error that has no reason only its type and place: its words
-    may hold chat text."""
+    """Why something failed. Of an error without a reason only its type and place, never its words."""
     if isinstance(error, CodedError):
         return error.reason
     ours = [

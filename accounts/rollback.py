@@ -1,16 +1,14 @@
 """Undo, newest first: which later changes stand in the way of one, and its rows as they were.
 
-A change that was made later, and is not undone, *touched the same rows* when
+A later change that is not undone *touched the same rows* as an earlier one when
 
 - both have a row in common,
-- one of them created or deleted a row, or gave it a successor, and the other names that row
-  anywhere in its own rows,
+- one of them created or deleted a row, or gave it a successor, and the other names that row,
 - the later one changed a row on which a value rests that the earlier one took away, or
 - the later one gave a row the unique values which the earlier one took from another.
 
-What touched the same rows as a later change is later as well (the transitive closure). Changes
-that are neither touch disjoint rows, so that it makes no difference which is undone first; and
-once all later ones are undone, only machines can have written to the rows (see ``Tracked``).
+This is transitive. Other changes touch disjoint rows, so their order does not matter; once all later
+ones are undone, only machines can have written to the rows (see ``Tracked``).
 """
 
 import json
@@ -43,9 +41,9 @@ class LaterChanges(CannotUndo):
 
 @dataclass(slots=True)
 class _Footprint:
-    """What changes depend on: the ``rows`` that they touched with their ``ids``, all ids ``named`` in
-    these, the ids of rows that they created, deleted or replaced (``ends``), the ids that the
-    values before rest on (``grounds``), and unique values ``taken`` from rows and ``given`` to them."""
+    """What changes depend on: ``rows`` with their ``ids``, all ids ``named`` in them, ids of rows
+    that they created, deleted or replaced (``ends``), ids that values rest on (``grounds``), and
+    unique values ``taken`` from rows and ``given`` to them."""
 
     rows: set[Row] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
@@ -125,12 +123,8 @@ def mark_undone(change: Change, actor: str) -> None:
 
 
 def put_back(rows: Iterable[dict[str, Any]]) -> None:
-    """Puts back the ``rows`` of a change, later ones of which are undone; call inside a
-    transaction that holds the end user's lock.
-
-    Rows that free a unique value come before those that take it: first what the change
-    created, then what it altered, then what it deleted.
-    """
+    """Puts back the ``rows`` of a change, later ones of which are undone; call inside a transaction
+    that holds the end user's lock. Rows that free a unique value come before those that take it."""
     created: dict[str, Rows] = defaultdict(list)
     altered: dict[str, Rows] = defaultdict(list)
     deleted: dict[str, Rows] = defaultdict(list)
@@ -145,27 +139,25 @@ def put_back(rows: Iterable[dict[str, Any]]) -> None:
         pks = [row["id"] for row in created[label]]
         model_of(label)._default_manager.filter(pk__in=pks).delete()
     for label, each in altered.items():
-        _alter(label, each, {str(pk): item for pk, item in now[label].items()})
+        _alter(model_of(label), each, {str(pk): item for pk, item in now[label].items()})
     for label, each in deleted.items():
-        _restore(label, each)
+        _restore(model_of(label), each)
 
 
-def _alter(label: str, rows: Rows, items_by_pk: Mapping[str, Tracked]) -> None:
+def _alter(model: type[Tracked], rows: Rows, items_by_pk: Mapping[str, Tracked]) -> None:
     alike: dict[frozenset[str], list[Tracked]] = defaultdict(list)
+    stamped = any(column.name == "updated_at" for column in model._meta.concrete_fields)
     for row in rows:
-        if (item := items_by_pk.get(row["id"])) is not None:
-            values = _wanted(item, row)
+        item = items_by_pk.get(row["id"])
+        if item is not None and (values := _wanted(item, row)):
             _assign(item, values)
-            alike[frozenset(values)].append(item)
-    model = model_of(label)
-    for names, items in alike.items():
-        fields = {model._meta.get_field(name).name for name in names}
-        if fields and any(column.name == "updated_at" for column in model._meta.concrete_fields):
-            fields.add("updated_at")
-            for item in items:
+            if stamped:
                 item.updated_at = timezone.now()  # type: ignore[attr-defined]
-        if fields:
-            model._default_manager.bulk_update(items, sorted(fields), batch_size=CHUNK)
+                values["updated_at"] = None
+            alike[frozenset(values)].append(item)
+    for names, items in alike.items():
+        fields = sorted({model._meta.get_field(name).name for name in names})
+        model._default_manager.bulk_update(items, fields, batch_size=CHUNK)
 
 
 def _wanted(item: Tracked, row: dict[str, Any]) -> dict[str, Any]:
@@ -182,8 +174,7 @@ def _wanted(item: Tracked, row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != now[name]}
 
 
-def _restore(label: str, rows: Rows) -> None:
-    model = model_of(label)
+def _restore(model: type[Tracked], rows: Rows) -> None:
     items = []
     for row in rows:
         values = {**row["before"]}

@@ -1,15 +1,14 @@
 """Row-level security: every table with rows of end users has one policy, made from the models.
 
-It shows the rows of the end user in the setting ``mio.end_user``, or all where ``mio.scope`` says
-so; ``accounts.scope`` sends both. Policies hold for the owner of the tables too (FORCE), but for
-no superuser, so statements are run as a role that owns nothing, wherever there may be one. It has no
-right to what is not of end users, but for what a model says it may (``scoped_rights``).
+It shows the rows of the end user in the setting ``mio.end_user``, or all where ``mio.scope`` says so.
+Policies hold for the owner of the tables too (FORCE), but for no superuser: statements are run as a role
+that owns nothing, and whose other rights are those that models name (``scoped_rights``).
 """
 
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.apps import apps
 from django.db import (
@@ -17,30 +16,21 @@ from django.db import (
     transaction,  # noqa: TID251 of the connection that is given
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Model
 
 POLICY = "mio_scope"
 
 
-class _Form(NamedTuple):
-    """The SQL of a policy: the row is the end user's (``mine``), the setting of other visible rows
-    (``rest``), and the whole condition (``shown``)."""
-
-    mine: str
-    rest: str
-    shown: str
-
-
-# The planner takes a bare condition for one more that few rows meet, though each statement has
-# its own on the end user: of 200 rows it expects 1, and walks joins row by row. Of this form it
+# The SQL of a policy: the row is the end user's, the setting of other visible rows, and the whole
+# condition. The planner takes a bare condition for one more that few rows meet, though each statement
+# has its own on the end user: of 200 rows it expects 1, and walks joins row by row. Of this form it
 # expects what it would without.
-_FORM = _Form(
+_FORM = (
     "{} = (SELECT nullif(current_setting('mio.end_user', true), '')::bigint)",
     "(SELECT current_setting('mio.scope', true))",
     "nullif({}, false) IS NOT NULL",
 )
 # Citus has no sub-selects in policies, and takes few forms; settings are read for each row.
-_FORM_ON_CITUS = _Form(
+_FORM_ON_CITUS = (
     "{}::text = current_setting('mio.end_user', true)",
     "current_setting('mio.scope', true)",
     "coalesce({}, false)",
@@ -80,8 +70,8 @@ _QUEUE_RIGHTS = {"django_q_ormq": ("SELECT", "INSERT")}
 
 
 class Login(NamedTuple):
-    """How statements in a scope are sent: as ``role`` ("" for the login), in one string with the scope
-    or ``apart`` from it, since Citus would run all that stands beside a SET at the other node."""
+    """How statements are sent: as ``role`` ("" for the login), ``apart`` from their scope on Citus,
+    which would run all that stands beside a SET at the other node."""
 
     role: str
     apart: bool
@@ -91,8 +81,7 @@ _logins: dict[tuple[str, str], Login] = {}
 
 
 class Unprotected(NamedTuple):
-    """A table without the right policy; ``shown`` is the condition that its policy should have,
-    for a partition that of its table."""
+    """A table without the right policy, and the condition that the policy should have (``shown``)."""
 
     table: str
     shown: str
@@ -100,36 +89,19 @@ class Unprotected(NamedTuple):
 
 
 def user_tables(*, on_citus: bool = False) -> dict[str, str]:
-    """The tables with rows of end users, each with the condition by which a row is shown: those
-    of every model with an ``end_user``, and of the end users themselves."""
-    form = _FORM_ON_CITUS if on_citus else _FORM
+    """The tables with rows of end users, each with the condition by which a row is shown."""
+    mine, rest, shown = _FORM_ON_CITUS if on_citus else _FORM
     conditions = {}
     for model in apps.get_models():
         columns = {field.name: field.column for field in model._meta.concrete_fields}
         if model._meta.label == "accounts.EndUser":
-            owned, more = form.mine.format("id"), f" OR {form.rest} = 'app:' || app_id"
+            owned = f"{mine.format('id')} OR {rest} = 'all' OR {rest} = 'app:' || app_id"
         elif "end_user" in columns and not model._meta.proxy:
-            owned, more = form.mine.format(columns["end_user"]), ""
+            owned = f"{mine.format(columns['end_user'])} OR {rest} = 'all'"
         else:
             continue
-        conditions[model._meta.db_table] = form.shown.format(
-            f"{owned} OR {form.rest} = 'all'{more}"
-        )
+        conditions[model._meta.db_table] = shown.format(owned)
     return conditions
-
-
-def shown_columns(model: type[Model]) -> list[str]:
-    """The columns of a table that the role may know: those that are not encrypted."""
-    hidden = getattr(model, "encrypted", ())
-    fields = (one for one in model._meta.concrete_fields if one.name not in hidden)
-    return [str(one.column) for one in fields]
-
-
-def scoped_rights(model: type[Model]) -> tuple[str, ...]:
-    """The rights of the role on a table without rows of end users: those in ``scoped_rights`` of the
-    model (of a table between two models, of the one that has the field), else none."""
-    named = getattr(model._meta.auto_created or model, "scoped_rights", ())
-    return _QUEUE_RIGHTS.get(model._meta.db_table, named)
 
 
 @cache
@@ -153,8 +125,7 @@ def unprotected(connection: BaseDatabaseWrapper) -> Iterator[Unprotected]:
 
 
 def protect(connection: BaseDatabaseWrapper) -> None:
-    """Gives every table and partition that lacks it its policy, and the role its rights. Policies
-    that are right already are not touched, so their tables are not locked."""
+    """Gives every table that lacks it its policy, and the role its rights. Locks no other table."""
     with transaction.atomic(connection.alias), connection.cursor() as cursor:
         for table, shown, _ in unprotected(connection):
             cursor.execute(
@@ -184,17 +155,22 @@ def _give_role(connection: BaseDatabaseWrapper) -> None:
                 tables = ", ".join(user_tables())
                 cursor.execute(_GRANTS.format(role=role, schema=quote(schema), tables=tables))
                 for model in apps.get_models(include_auto_created=True):
-                    table, columns = model._meta.db_table, ", ".join(shown_columns(model))
-                    for right in scoped_rights(model):
-                        cursor.execute(f"GRANT {right} ({columns}) ON {table} TO {role}")
+                    # The role may know the columns that are not encrypted.
+                    hidden, fields = getattr(model, "encrypted", ()), model._meta.concrete_fields
+                    columns = ", ".join(str(one.column) for one in fields if one.name not in hidden)
+                    # Of a table between two models, its rights are those of the one with the field.
+                    rights = getattr(model._meta.auto_created or model, "scoped_rights", ())
+                    for right in _QUEUE_RIGHTS.get(model._meta.db_table, rights):
+                        cursor.execute(
+                            f"GRANT {right} ({columns}) ON {model._meta.db_table} TO {role}"
+                        )
         except ProgrammingError:  # insufficient_privilege; the doctor says so
             return
 
 
 def login_of(connection: BaseDatabaseWrapper) -> Login:
     """Asked once by a process of each database that is migrated."""
-    at: Any = connection.settings_dict
-    key = (connection.alias, at["NAME"])
+    key = (connection.alias, str(connection.settings_dict["NAME"]))
     if key in _logins:
         return _logins[key]
     connection.ensure_connection()
@@ -205,23 +181,16 @@ def login_of(connection: BaseDatabaseWrapper) -> Login:
     return login
 
 
-def is_bound(connection: BaseDatabaseWrapper) -> bool:
-    """Whether the policies hold for the statements of this connection: they are run as a role
-    that owns nothing, or at least not as a superuser's or another's who bypasses them."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = session_user")
-        return bool(login_of(connection).role) or not cursor.fetchone()[0]
-
-
 def warnings(connection: BaseDatabaseWrapper) -> list[str]:
-    """What of row-level security is missing: its policies hold for nobody, or are kept by a role
-    that may change them."""
+    """What of row-level security is missing."""
     if login_of(connection).role:
         return []
-    bound = is_bound(connection)
-    return [
-        "Row-level security is "
-        + ("kept by the owner of the tables: there is no role that owns nothing." if bound else
-           "void: this database role bypasses it, and there is no role that does not.")
-        + " See Row-level security in docs/operations.md."
-    ]  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = session_user")
+        (bypasses,) = cursor.fetchone()
+    problem = (
+        "void: this database role bypasses it, and there is no role that does not."
+        if bypasses
+        else "kept by the owner of the tables: there is no role that owns nothing."
+    )
+    return [f"Row-level security is {problem} See Row-level security in docs/operations.md."]

@@ -1,9 +1,8 @@
 """The one door to the rows of end users: whose rows the work that runs now may see.
 
-Every statement on a table of end users is sent with the scope that was opened for it, in the same
-round trip and for its own transaction only, so that a pooler may hand the connection to anybody
-after it. The policies of these tables (``accounts.row_security``) let it see nothing else, and
-without a scope it is not sent at all. What chooses a database for an end user belongs here.
+Every statement on a table of end users is sent with its scope, in the same round trip and for its own
+transaction only, so that a pooler may hand the connection to anybody after it. Without a scope it is
+not sent at all; the policies (``accounts.row_security``) let it see nothing else.
 """
 
 import re
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -41,18 +39,12 @@ class CrossesUsers(RuntimeError):
 
 @dataclass(frozen=True)
 class Scope:
-    """``end_user`` is an id, ``rest`` what is seen besides: ``all``, or ``app:ID`` for the end
-    users of an app without anything that is theirs. ``lasting`` when the session has it, whichever
-    cell that is of."""
+    """``end_user`` is an id, ``rest`` what is seen besides: ``all``, or ``app:ID`` for who the
+    users of an app are. ``lasting`` when the session has it."""
 
     end_user: str = ""
     rest: str = ""
     lasting: bool = False
-
-    @cached_property
-    def settings(self) -> str:
-        """The statements that tell it to the server."""
-        return f"SET LOCAL mio.end_user = '{self.end_user}'; SET LOCAL mio.scope = '{self.rest}'; "
 
 
 _current: ContextVar[Scope | None] = ContextVar("scope", default=None)
@@ -72,12 +64,8 @@ def _opened(scope: Scope | None) -> Iterator[None]:
 
 @contextmanager
 def user_scope(end_user: Any) -> Iterator[None]:
-    """Lets the block see the rows of one end user (or of the one with this id) alone, in the cell
-    that the end user was read from.
-
-    Raises CrossesUsers within the scope of another one, and CrossesCells within a transaction of
-    another cell.
-    """
+    """Lets the block see the rows of one end user alone, in the cell that they were read from.
+    Raises CrossesUsers, or CrossesCells within a transaction of another cell."""
     pk = int(getattr(end_user, "pk", end_user))
     current = _current.get()
     if current is not None and current.end_user not in ("", str(pk)):
@@ -105,8 +93,7 @@ def undeclared() -> Any:
 
 @contextmanager
 def patient(seconds: float) -> Iterator[None]:
-    """Lets statements of the block wait for locks without limit, and take ``seconds`` each. Sent with
-    each statement, as scopes are: settings of a session would stay with a pooler's connection."""
+    """Lets statements of the block wait for locks without limit, and take ``seconds`` each."""
     before = _patience.get()
     _patience.set(
         f"SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = {int(seconds * 1000)}; "
@@ -119,11 +106,17 @@ def patient(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """All end users for a whole session, as the owner of the tables: for migrations, whose
-    statements can't be told apart. (With Citus they are, and a session is not known to its nodes.)
-
-    Raises CommandError where a pooler may give each transaction another session."""
-    _refuse_pooler(connection)
+    """All end users for a whole session, as the owner of the tables: for migrations. Raises
+    CommandError behind a pooler, which may give each transaction another session."""
+    connection.ensure_connection()
+    raw = connection.connection
+    (serving,) = raw.execute("SELECT pg_backend_pid()").fetchone()
+    # A pooler names itself as a client connects, since it can't know yet who will serve it.
+    if serving != raw.info.backend_pid:
+        raise CommandError(
+            f"The database {connection.alias!r} is reached through a pooler, and this needs a session "
+            "of its own: run it with addresses of PostgreSQL itself in DATABASE_URL and MIO_CELLS."
+        )
     with connection.cursor() as cursor:
         cursor.execute("SET ROLE NONE; SET mio.scope = 'all'")
     try:
@@ -134,26 +127,16 @@ def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
             cursor.execute("RESET mio.scope")
 
 
-def _refuse_pooler(connection: BaseDatabaseWrapper) -> None:
-    connection.ensure_connection()
-    raw = connection.connection
-    (serving,) = raw.execute("SELECT pg_backend_pid()").fetchone()
-    # A pooler names itself as a client connects, since it can't know yet who will serve it.
-    if serving != raw.info.backend_pid:
-        raise CommandError(
-            f"The database {connection.alias!r} is reached through a pooler, and this needs a session "
-            "of its own: run it with addresses of PostgreSQL itself in DATABASE_URL and MIO_CELLS."
-        )
-
-
 def _check_cell(alias: str, text: str) -> None:
-    """Raises NoCell, or CrossesCells, for a statement on tables of end users that is not on its way
-    to the cell that the work is in."""
-    if not cells.several() or alias == cells.chosen():
+    """Raises NoCell or CrossesCells for a statement on its way to another cell than the work's."""
+    chosen = cells.chosen()
+    if (
+        not cells.several()
+        or alias == chosen
+        or not (table := row_security.tables_in().search(text))
+    ):
         return
-    if not (table := row_security.tables_in().search(text)):
-        return
-    if (chosen := cells.chosen()) is None:
+    if chosen is None:
         raise cells.NoCell(
             f"{table[0]} is in every cell: say in which, by `with user_scope(end_user):`, "
             "`with placement.entered(app, external_id):` or `with cells.entered(cell):`."
@@ -162,15 +145,19 @@ def _check_cell(alias: str, text: str) -> None:
 
 
 def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -> str:
-    """The settings that are sent before a statement: the scope, and the role of scopes or the owner of
-    the tables, who runs an operator's statements on tables without rows of end users. Raises Unscoped."""
+    """The settings that are sent before a statement: the role, and the scope. Raises Unscoped."""
     of_users = row_security.tables_in().search(text)
     if scope is None and of_users:
         raise Unscoped(
             f"{of_users[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
             "or `with all_users():` for work that is rightly on all of them."
         )
-    settings = _patience.get() + scope.settings if scope else ""
+    settings = (
+        f"{_patience.get()}SET LOCAL mio.end_user = '{scope.end_user}'; "
+        f"SET LOCAL mio.scope = '{scope.rest}'; "
+        if scope
+        else ""
+    )
     role = row_security.login_of(connection).role
     if not role or not (scope or connection.in_atomic_block):
         return settings
@@ -180,12 +167,8 @@ def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -
 
 
 def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
-    """Sends a statement with the current scope, and as the role of scopes or as the owner of the
-    tables: an execute wrapper of every connection.
-
-    Raises Unscoped for one on tables of end users outside of any scope, NoCell and CrossesCells for
-    one that goes elsewhere than the work.
-    """
+    """Sends a statement with the current scope, as the role of scopes or as the owner of the
+    tables: an execute wrapper of every connection. Raises Unscoped, NoCell and CrossesCells."""
     cursor, connection = context["cursor"], context["connection"]
     text = sql if isinstance(sql, str) else sql.as_string(connection.connection)
     scope = _current.get()

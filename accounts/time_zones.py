@@ -1,8 +1,7 @@
 """Time zones by their IANA names, and the clock that somebody reads where they are.
 
-An offset is the number of minutes that a clock is ahead of UTC. One that no place on earth has
-is none; neither is that of a time written in UTC (``Z``), as servers write it: it says when
-something was, and not where.
+An offset is the number of minutes that a clock is ahead of UTC. One that no place has is none, and so
+is that of a time written in UTC (``Z``), which says nothing of a place.
 """
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -51,10 +50,7 @@ def stated_offset(moment: datetime) -> int | None:
 
 
 def local(moment: datetime, offset: int | None, zone: tzinfo) -> datetime:
-    """``moment`` by the clock it was told by, else by that of ``zone``.
-
-    Where both show the same it is in ``zone``, which knows what clocks will show on other days.
-    """
+    """``moment`` by the clock it was told by; in ``zone`` where both clocks show the same."""
     here = moment.astimezone(zone)
     if offset is None or minutes(here) == offset:
         return here

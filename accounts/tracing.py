@@ -1,8 +1,6 @@
-"""Spans of OpenTelemetry, and the trace that the work of now belongs to.
-
-Nothing is recorded until a process has a tracer (``mio_site.telemetry``). The tracer is ours and not
-the global one: libraries would record the messages of their exceptions, which may hold text. Spans hold
-names of routes, tables, models and tasks, numbers and ids; never a parameter, a path or a message.
+"""Spans of OpenTelemetry, recorded once a process has a tracer (``mio_site.telemetry``). It is not the
+global one, with which libraries would record messages of exceptions. Spans hold names of routes, tables,
+models and tasks, numbers and ids; never a parameter, a path or a message, which may hold text.
 """
 
 import logging
@@ -42,8 +40,7 @@ def span(
     kind: SpanKind = SpanKind.INTERNAL,
     context: Context | None = None,
 ) -> Iterator[Span]:
-    """What runs in it is a span, below that of now unless ``context`` says below which. Of an
-    exception only its type is kept."""
+    """A span around the block, below ``context`` or the current one, with no words of exceptions."""
     if _tracer is None:
         yield INVALID_SPAN
         return

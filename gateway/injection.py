@@ -26,10 +26,9 @@ from gateway.models import Upstream
 from memories import queue
 from memories.api.messages import MAX_CONTENT
 from memories.context import build, pace
+from memories.context.build import Trace, note_use
 from memories.context.render import Block
 from memories.context.request import ContextRequest
-from memories.context.result import Trace
-from memories.context.use import note_use
 from memories.models import GatewayTurn
 from memories.pipeline import buffer
 from memories.types import CONTACT

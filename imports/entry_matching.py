@@ -6,7 +6,7 @@ those after them in the file.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from uuid import UUID
@@ -104,7 +104,7 @@ class Circle:
         self.by_key: dict[str, Known] = {}
         self._named: dict[str, list[Known]] = defaultdict(list)
         self._also_called: dict[str, list[Known]] = defaultdict(list)
-        self._telling: dict[str, list[Known]] = defaultdict(list)
+        self._telling: dict[tuple[str, str], list[Known]] = defaultdict(list)
         if end_user.pk is None:  # nobody has written for them yet
             return
         rows = Contact.objects.of(end_user).standing().light().order_by("namesake", "pk")
@@ -164,8 +164,8 @@ class Circle:
     def _alike(self, entry: Entry) -> list[Known]:
         holders = {
             one.key: one
-            for key in _telling_keys(entry.attributes)
-            for one in self._telling.get(key, ())
+            for telling in _telling(entry.attributes)
+            for one in self._telling.get(telling, ())
         }
         if not holders:
             return []
@@ -222,22 +222,21 @@ class Circle:
     ) -> None:
         for alias in aliases:
             self._also_called[names.name_key(alias)].append(known)
-        for key in _telling_keys(attributes):
-            self._telling[key].append(known)
+        for telling in _telling(attributes):
+            self._telling[telling].append(known)
+
+
+def _telling(attributes: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """The telling values among attributes, each with its attribute, in comparable form."""
+    for attribute in _TELLING:
+        for value in attributes.get(attribute, ()):
+            if compared := form(attribute, value):
+                yield attribute, compared
 
 
 def _undecided(entry: Entry, candidates: Sequence[Known]) -> Matched:
     most = tuple(candidates[:MOST_CANDIDATES])
     return Matched(entry, "undecided", why=Reason("entry_several"), candidates=most)
-
-
-def _telling_keys(attributes: Mapping[str, Sequence[str]]) -> list[str]:
-    return [
-        f"{attribute}:{compared}"
-        for attribute in _TELLING
-        for value in attributes.get(attribute, ())
-        if (compared := form(attribute, value))
-    ]
 
 
 def _name_keys(all_names: Sequence[str]) -> set[str]:
@@ -313,10 +312,10 @@ def _missing(known: Known, entry: Entry) -> dict[str, Any]:
         values["aliases"] = book.aliases[len(aliases) : MAX_ALIASES]
     attributes = {}
     for key, given in entry.attributes.items():
-        held = known.values(key)
-        forms = {form(key, value) for value in held} - {""}
-        new = [value for value in given if form(key, value) not in forms]
-        if new and not (held and is_single(key)):
+        known_values = known.values(key)
+        known_forms = {form(key, value) for value in known_values} - {""}
+        new = [value for value in given if form(key, value) not in known_forms]
+        if new and not (known_values and is_single(key)):
             attributes[key] = new
     if attributes:
         values["attributes"] = attributes

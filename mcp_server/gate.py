@@ -14,8 +14,7 @@ from accounts.api import check_external_id
 from accounts.authentication import bearer, key_of
 from accounts.cells import releasing
 from accounts.errors import ApiError, envelope
-from mcp_server.knowledge import caller, server
-from mcp_server.protocol import Caller
+from mcp_server.knowledge import Caller, caller, server
 
 PATH = "/mcp"
 # Bytes of a request, which is parsed while others wait; the longest argument has 2,000 characters.
@@ -39,15 +38,18 @@ class Gate:
         try:
             asks = await asyncio.to_thread(_caller, scope)
         except ApiError as error:
-            await _refusal(error)(scope, receive, send)
+            headers = {"Retry-After": str(error.wait)} if error.wait else {}
+            if error.status_code == 401:
+                headers["WWW-Authenticate"] = 'Bearer realm="mio"'
+            body = envelope(str(error.get_codes()), str(error.detail))
+            await JSONResponse(body, error.status_code, headers)(scope, receive, send)
             return
         caller.set(asks)
         manager = await self._running()
         await manager.handle_request({**scope, "path": PATH}, receive, send)
 
     async def _running(self) -> StreamableHTTPSessionManager:
-        """The manager of this process, started by the first request: a server may run an
-        application without its lifespan."""
+        """The manager of this process, started by the first request: some servers have no lifespan."""
         if self._manager is None:
             # Hosts are checked here, against the same list as everywhere.
             open_to_all = TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -90,12 +92,3 @@ def _caller(scope: Scope) -> Caller:
     check_external_id(external_id)
     base = f"{scope.get('scheme', 'http')}://{headers.get('host', '')}"
     return Caller(key.app, external_id, base)
-
-
-def _refusal(error: ApiError) -> JSONResponse:
-    """An answer in the form of every other error of the API."""
-    headers = {"Retry-After": str(error.wait)} if error.wait else {}
-    if error.status_code == 401:
-        headers["WWW-Authenticate"] = 'Bearer realm="mio"'
-    body = envelope(str(error.get_codes()), str(error.detail))
-    return JSONResponse(body, error.status_code, headers)

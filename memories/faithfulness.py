@@ -1,9 +1,5 @@
-"""Whether a text says no more, or no less, than others: what can be seen of it without
-understanding. Pure; the same check for what any provider proposes.
-
-Compared are particulars: numbers, dates and names, whose loss or invention makes a memory
-wrong, and negations, which turn it round.
-"""
+"""Whether a text says no more, or no less, than others, by its particulars: numbers, dates and names,
+whose loss or invention makes a memory wrong, and negations, which turn it round."""
 
 from collections.abc import Iterable
 
@@ -14,10 +10,10 @@ from understanding.lexicon import words
 from understanding.statements.wordings import negations
 from understanding.text import normalise
 
-_NUMBER = regex.compile(r"\d+(?:[.,:/-]\d+)*")
 # 一 alone is an article (一只猫) and part of many words.
-_HAN_NUMBER = regex.compile(
-    r"[零〇两二三四五六七八九十百千万亿半几][零〇一二三四五六七八九十百千万亿]*|一[百千万十]"
+_NUMBER = regex.compile(
+    r"\d+(?:[.,:/-]\d+)*"
+    r"|[零〇两二三四五六七八九十百千万亿半几][零〇一二三四五六七八九十百千万亿]*|一[百千万十]"
 )
 # Words that say how many or when; months and weekdays are capitalised in English, but not
 # always by those who type.
@@ -43,8 +39,7 @@ def numbers(text: str) -> frozenset[str]:
     """The numbers and dates of a text, as written, width and leading zeros apart."""
     norm = normalise(text)
     found = [part.lstrip("0") or "0" for part in _NUMBER.findall(norm)]
-    found += _HAN_NUMBER.findall(norm)
-    found += [regex.sub(r"\s", " ", match) for match in _WHEN_OR_HOW_MANY.findall(norm)]
+    found += [" ".join(match.split()) for match in _WHEN_OR_HOW_MANY.findall(norm)]
     return frozenset(found)
 
 
@@ -54,7 +49,8 @@ def names(text: str) -> frozenset[str]:
     found = {normalise(one.name) for one in entities.tag(text)}
     for match in _CAPITALISED.finditer(text):
         word = normalise(match.group())
-        begins = not regex.search(r"[\p{L}\d,;:'\")]\s*$", text[: match.start()])
+        before = text[: match.start()].rstrip()[-1:]
+        begins = not (before.isalnum() or before in tuple(",;:'\")"))
         if _WHEN_OR_HOW_MANY.fullmatch(word):
             continue
         if not (begins and word in words("english_words")) and len(word) > 1:

@@ -24,6 +24,7 @@ from accounts.cells import connection
 from accounts.changes import Recorder
 from accounts.models import Change, EndUser
 from memories.models import Edge, Memory
+from memories.sql_files import fetch, sql_pieces
 
 Kind = Edge.Kind
 
@@ -43,6 +44,8 @@ WEIGHTS: dict[str, tuple[float, float]] = {
     Edge.SHARES_ENTITY: (0.3, 0.3),  # a name in common may be chance
 }
 _UNKNOWN = 0.2
+_SQL = sql_pieces(__file__)
+STEPS = _SQL["steps"]
 # Edges that say where a memory comes from.
 LINEAGE = (Kind.SUPERSEDES, Kind.PART_OF)
 # The verb that takes an edge away (memories.corrections.edit_edges).
@@ -110,8 +113,9 @@ def neighbours(
         if not level or limit <= 0:
             break
         reached: dict[UUID, Neighbour] = {}
-        for step, archived in _steps(end_user, list(level), kinds):
-            if archived:
+        for *values, status in fetch(STEPS, steps_params(end_user, list(level), kinds)):
+            step = Step(*values)
+            if status == Memory.Status.ARCHIVED:
                 if step.kind not in LINEAGE:
                     dangling.append(step.edge)
                 continue
@@ -128,48 +132,19 @@ def neighbours(
     return _heaviest(found, limit)
 
 
-def beside(steps: Iterable[Step]) -> dict[UUID, Neighbour]:
-    """The memories one step away, each by the heaviest of these steps."""
-    found: dict[UUID, Neighbour] = {}
-    for step in steps:
-        held = found.get(step.target)
-        if held is None or held.weight < step.weight:
-            found[step.target] = Neighbour(1, step.weight, (step,))
-    return found
-
-
 def _heaviest(found: dict[UUID, Neighbour], limit: int) -> dict[UUID, Neighbour]:
     order = sorted(found, key=lambda pk: (-found[pk].weight, found[pk].hops, pk))
     return {pk: found[pk] for pk in order[:limit]}
 
 
-# The steps that leave ``sources``, for ``steps_params``. The weight of a step is that of its kind and
-# direction × the edge's confidence.
-STEPS = """
-SELECT e.id, e.kind, e.source_id, e.target_id, e.inverse, e.confidence, e.reason,
-    COALESCE(w.weight, %(unknown)s) * e.confidence AS weight, m.status
-FROM memories_edge e
-JOIN memories_memory m ON m.end_user_id = e.end_user_id AND m.id = e.target_id
-LEFT JOIN unnest(%(kinds)s::text[], %(forth)s::float8[], %(back)s::float8[]) k (kind, forth, back)
-    ON k.kind = CASE WHEN starts_with(e.kind, %(entity)s) THEN %(entity)s ELSE e.kind END
-CROSS JOIN LATERAL (SELECT CASE WHEN e.inverse THEN k.back ELSE k.forth END AS weight) w
-WHERE e.end_user_id = %(end_user)s AND e.source_id = ANY(%(sources)s)
-    AND (%(wanted)s::text[] = '{}' OR e.kind = ANY(%(wanted)s)
-         OR %(entity)s = ANY(%(wanted)s) AND starts_with(e.kind, %(entity)s))
-ORDER BY weight DESC, e.created_at DESC, e.id DESC LIMIT %(most)s
-"""
-
-
-def _steps(
-    end_user: EndUser, sources: Sequence[UUID], kinds: Collection[str]
-) -> list[tuple[Step, bool]]:
-    """The heaviest edges that leave these memories, each with whether its end is archived."""
-    with connection.cursor() as cursor:
-        cursor.execute(STEPS, steps_params(end_user, sources, kinds))
-        return [
-            (Step(*values), status == Memory.Status.ARCHIVED)
-            for *values, status in cursor.fetchall()
-        ]
+def beside(steps: Iterable[Step]) -> dict[UUID, Neighbour]:
+    """The memories one step away, each by the heaviest of these steps."""
+    found: dict[UUID, Neighbour] = {}
+    for step in steps:
+        known = found.get(step.target)
+        if known is None or known.weight < step.weight:
+            found[step.target] = Neighbour(1, step.weight, (step,))
+    return found
 
 
 def steps_params(
@@ -189,25 +164,10 @@ def steps_params(
     }
 
 
-# Both rows of an edge go by its stated one. A user whose lock another holds is left alone: a
-# walk never waits for a writer, and the next one meets the edge again.
-_REMOVE = """
-WITH held AS (
-    SELECT id FROM accounts_enduser WHERE id = %s FOR NO KEY UPDATE SKIP LOCKED)
-DELETE FROM memories_edge gone USING held, memories_edge met
-WHERE met.id = ANY (%s) AND met.end_user_id = held.id
-  AND gone.kind = met.kind
-  AND (gone.id = met.id OR (met.inverse AND NOT gone.inverse
-       AND gone.source_id = met.target_id AND gone.target_id = met.source_id))
-  AND EXISTS (SELECT FROM memories_memory m
-              WHERE m.id = met.target_id AND m.status = 'archived')
-"""
-
-
 def remove(end_user: EndUser, edges: Sequence[int]) -> None:
     """Takes away those of these edges that lead to archived memories."""
     with best_effort("Removal of edges of end user", end_user.pk), connection.cursor() as cursor:
-        cursor.execute(_REMOVE, [end_user.pk, list(edges)])
+        cursor.execute(_SQL["remove"], [end_user.pk, list(edges)])
 
 
 def let_go(end_user: EndUser, ids: Collection[UUID], recorder: Recorder) -> None:

@@ -1,7 +1,8 @@
 """The end user's own card: what is always to be known of them, whatever is talked about."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, time
+from itertools import chain, zip_longest
 from typing import Any
 
 from accounts.cells import connection
@@ -44,11 +45,10 @@ def of(end_user: EndUser) -> Attributes:
 
 
 def _holds(fact: Mapping[str, Any], at: datetime) -> bool:
-    since, until = (fact.get(name) and datetime.fromisoformat(fact[name]) for name in _TIMES)
+    since, until = (
+        fact.get(name) and datetime.fromisoformat(fact[name]) for name in ("since", "until")
+    )
     return not (since and since > at) and not (until and until <= at)
-
-
-_TIMES = ("since", "until")
 
 
 # Written by hand, because to put it together took longer than to run it.
@@ -60,9 +60,10 @@ ORDER BY mention_count DESC, id LIMIT %s
 """
 
 
-def text_of(end_user: EndUser, known: Attributes) -> str:
-    """The card for a prompt: what is ``known``, and who of the contacts is a partner or relative,
-    those mentioned most. One statement."""
+def text_of(end_user: EndUser) -> str:
+    """The card for a prompt: what is known of the user, and who of the contacts is a partner or
+    relative, those mentioned most. One statement."""
+    known = of(end_user)
     roles = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
     said = "{}（{}）" if end_user.reads == "zh" else "{} ({})"
     with connection.cursor() as cursor:
@@ -80,7 +81,9 @@ def render(known: Attributes, language: str) -> str:
     all, the last said value of each key goes before the others."""
     shown: dict[str, list[str]] = {}
     left = MOST_TOKENS
-    for key, value in _in_turn(known):
+    # The first value of each key, then the second of each, and so on.
+    rounds = zip_longest(*([(key, one["value"]) for one in known[key]] for key in known))
+    for key, value in filter(None, chain(*rounds)):
         text = one_line(value, MAX_VALUE)
         caption = 0 if key in shown else estimate_tokens(label(key, language)) + 1
         # With what stands between it and the next: an upper bound.
@@ -89,11 +92,3 @@ def render(known: Attributes, language: str) -> str:
             shown.setdefault(key, []).append(text)
             left -= cost
     return "\n".join(line(key, shown[key], language) for key in known if key in shown)
-
-
-def _in_turn(known: Attributes) -> Iterator[tuple[str, str]]:
-    """Keys with a value: the first of each key, then the second of each, and so on."""
-    for place in range(max(map(len, known.values()), default=0)):
-        for key, values in known.items():
-            if place < len(values):
-                yield key, values[place]["value"]

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -30,8 +30,6 @@ P = TypeVar("P", bound=AttributeValue | TimelineEvent | Reference)
 SHOWN_KEYS = 40
 SHOWN_VALUES = 8
 SHOWN_EVENTS = 10
-
-
 _PROFILE = TypeAdapter(Profile)
 
 
@@ -64,22 +62,15 @@ def renamed(profile: Profile, names: Mapping[UUID, Collection[UUID]]) -> Profile
     def now(sources: tuple[UUID, ...]) -> tuple[UUID, ...]:
         return tuple(dict.fromkeys(pk for one in sources for pk in names.get(one, (one,))))
 
-    def change(piece: P) -> P | None:
-        return replace(piece, sources=now(piece.sources))
-
-    changed = _with_pieces(profile, change)
+    changed = _with_pieces(profile, lambda piece: replace(piece, sources=now(piece.sources)))
     return replace(changed, personality_sources=now(profile.personality_sources))
 
 
-class _Change(Protocol):
-    def __call__(self, piece: P, /) -> P | None: ...
-
-
-def _with_pieces(profile: Profile, change: _Change) -> Profile:
+def _with_pieces(profile: Profile, change: Callable[[Any], Any]) -> Profile:
     """``profile`` with each value, event and reference as ``change`` returns it, without those of
     which that is None."""
 
-    def changed(pieces: Iterable[P]) -> tuple[P, ...]:
+    def changed(pieces: Iterable[Any]) -> tuple[Any, ...]:
         return tuple(new for piece in pieces if (new := change(piece)) is not None)
 
     attributes = {key: changed(values) for key, values in profile.attributes.items()}
@@ -116,7 +107,11 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
         held = () if key in patch.replaces else attributes.get(key, ())
         first, second = (values, held) if is_single(key) else (held, values)
         stated = {normalise(v.value) for v in profile.attributes.get(key, ()) if not v.sources}
-        attributes[key] = _united([*first, *second], stated)
+        # Those that a person stated keep no sources.
+        attributes[key] = tuple(
+            replace(value, sources=()) if normalise(value.value) in stated else value
+            for value in _each_once([*first, *second], lambda value: normalise(value.value))
+        )
     told = [*profile.references, *patch.references]
     references = _each_once(told, lambda reference: normalise(reference.text))
     personality, sources = profile.personality, profile.personality_sources
@@ -129,17 +124,6 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
         personality_sources=sources,
         timeline=_ordered([*profile.timeline, *patch.timeline]),
         references=tuple(references[:MOST_REFERENCES]),
-    )
-
-
-def _united(
-    values: Iterable[AttributeValue], stated: Collection[str]
-) -> tuple[AttributeValue, ...]:
-    """Each value once, with all its sources; those that a person ``stated`` keep none."""
-    united = _each_once(values, lambda value: normalise(value.value))
-    return tuple(
-        replace(value, sources=()) if normalise(value.value) in stated else value
-        for value in united
     )
 
 
@@ -185,10 +169,7 @@ def without(profile: Profile, gone: Collection[UUID]) -> tuple[Profile, frozense
         again.update(sources)
         return False
 
-    def change(piece: P) -> P | None:
-        return piece if stays(piece.sources) else None
-
-    left = _with_pieces(profile, change)
+    left = _with_pieces(profile, lambda piece: piece if stays(piece.sources) else None)
     if not stays(profile.personality_sources):
         left = replace(left, personality="", personality_sources=())
     return left, frozenset(again - lost)
@@ -227,10 +208,8 @@ def without_ended(
     )
     if not spoken_of:
         return left, frozenset()
-    return (
-        replace(left, personality="", personality_sources=()),
-        frozenset(profile.personality_sources),
-    )
+    again = frozenset(profile.personality_sources)
+    return replace(left, personality="", personality_sources=()), again
 
 
 def _ended(memory: StoredMemory, key: str, value: str) -> bool:

@@ -5,7 +5,7 @@
 
 Ages are activity days (days on which the end user wrote something), so that a vacation makes
 nothing old; only what an event or an expiry is away is counted in calendar days.
-``memories/jobs/importance.sql`` is the formula; a property test keeps it equal to Python.
+``memories/jobs/rescore.sql`` is the formula; a property test keeps it equal to Python.
 
 Where MIRA is silent or says two things:
 

@@ -21,14 +21,20 @@ Sums = Mapping[tuple[str, ...], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """``labels`` tell its sums apart, ``numbers`` are added up; ``since`` are its rows from the
-    beginning of a day on."""
+    """``labels`` tell its sums apart, ``numbers`` are added up; ``since`` turns the beginning of a day
+    into a value of the field ``at``."""
 
     name: str
+    rows: Callable[[], QuerySet]
     labels: tuple[str, ...]
     numbers: tuple[Any, ...]
-    rows: Callable[[], QuerySet]
-    since: Callable[[date], tuple[str, Any]]
+    at: str
+    since: Callable[[date], date]
+
+    def of(self, **days: date) -> QuerySet:
+        """Its rows of these days (``gte``, ``lt``)."""
+        bounds = {f"{self.at}__{name}": self.since(day) for name, day in days.items()}
+        return self.rows().filter(**bounds)
 
     def summed(self, rows: QuerySet) -> dict[tuple[str, ...], list[float]]:
         """The sums of these rows by their labels."""
@@ -40,34 +46,29 @@ class Ledger:
         return {tuple(row[:many]): [number or 0 for number in row[many:]] for row in found}
 
 
-def _midnight(day: date) -> tuple[str, datetime]:
-    return "created_at", datetime.combine(day, time.min, UTC)
-
-
 MODEL_CALLS = Ledger(
     "model_calls",
+    ModelCall.objects.all,
     ("provider", "purpose", "outcome"),
     (Count("pk"), Sum("tokens_in"), Sum("tokens_out"), Sum("latency_ms")),
-    ModelCall.objects.all,
-    _midnight,
+    "created_at",
+    lambda day: datetime.combine(day, time.min, UTC),
 )
 RETRIEVALS = Ledger(
     "retrievals",
+    Retrieval.objects.all,
     (),
     (Sum("linked"), Sum("fallback")),
-    Retrieval.objects.all,
-    lambda day: ("day", day),
+    "day",
+    lambda day: day,
 )
 
 
 def total(ledger: Ledger) -> Sums:
     """The sums of all that a ledger ever held, by its labels."""
     kept = Tally.objects.filter(ledger=ledger.name).first()
-    rows = ledger.rows()
-    if kept is None:
-        return ledger.summed(rows)
-    field, value = ledger.since(kept.until)
-    return _added(kept.sums, ledger.summed(rows.filter(**{f"{field}__gte": value})))
+    since = {"gte": kept.until} if kept else {}
+    return _added(kept.sums if kept else (), ledger.summed(ledger.of(**since)))
 
 
 def keep() -> dict[str, int]:
@@ -77,16 +78,14 @@ def keep() -> dict[str, int]:
     for ledger in (MODEL_CALLS, RETRIEVALS):
         with atomic():
             Tally.objects.get_or_create(ledger=ledger.name, defaults={"until": FIRST})
-            held = Tally.objects.select_for_update().get(ledger=ledger.name)
-            if held.until >= until:
-                continue
-            field, first = ledger.since(held.until)
-            _, end = ledger.since(until)
-            rows = ledger.rows().filter(**{f"{field}__gte": first, f"{field}__lt": end})
-            sums = _added(held.sums, ledger.summed(rows))
-            held.sums, held.until = [[*labels, list(n)] for labels, n in sums.items()], until
-            held.save()
-            added += rows.count()
+            tally = Tally.objects.select_for_update().get(ledger=ledger.name)
+            if tally.until < until:
+                rows = ledger.of(gte=tally.until, lt=until)
+                sums = _added(tally.sums, ledger.summed(rows))
+                tally.sums = [[*labels, list(numbers)] for labels, numbers in sums.items()]
+                tally.until = until
+                tally.save()
+                added += rows.count()
     return {"rows": added}
 
 

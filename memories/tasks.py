@@ -2,8 +2,9 @@
 whose scope: that of the end user it is about, or of all."""
 
 import time
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from itertools import takewhile
 from typing import Concatenate, ParamSpec
 from uuid import UUID
 
@@ -42,14 +43,22 @@ def of_user(task: Callable[Concatenate[int, P], None]) -> Callable[Concatenate[i
     return scoped
 
 
+def _finished(task: str, end_user_id: int, steps: Iterable[object]) -> bool:
+    """Takes the steps; where the turn is over before their end, queues ``task`` for the rest and
+    returns False."""
+    until = time.monotonic() + TURN
+    for _step in steps:
+        if time.monotonic() > until:
+            enqueue(task, end_user_id)
+            return False
+    return True
+
+
 @of_user
 def extract(end_user_id: int) -> None:
     """Extracts what is due for an end user, then consolidates when that is due."""
-    until = time.monotonic() + TURN
-    while run.extract_next(end_user_id):
-        if time.monotonic() > until:
-            enqueue("extract", end_user_id)
-            return
+    if not _finished("extract", end_user_id, iter(partial(run.extract_next, end_user_id), False)):
+        return
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None and buffer.consolidation_due(end_user):
         enqueue("consolidate", end_user_id)
@@ -67,25 +76,16 @@ def consolidate(end_user_id: int) -> None:
 @of_user
 def process(end_user_id: int) -> None:
     """Extracts all that waits for an end user, due or not, then consolidates."""
-    until = time.monotonic() + TURN
-    while run.extract_next(end_user_id, everything=True):
-        if time.monotonic() > until:
-            enqueue("process", end_user_id)
-            return
-    read_facts(end_user_id)
-    consolidate(end_user_id)
+    batches = iter(partial(run.extract_next, end_user_id, everything=True), False)
+    if _finished("process", end_user_id, batches):
+        reread(end_user_id)
 
 
 @of_user
 def read_facts(end_user_id: int) -> None:
-    """Reads the facts of what was written as memories."""
-    until = time.monotonic() + TURN
-    for memory in facts.waiting(end_user_id):
-        if not facts.read(end_user_id, memory):
-            return
-        if time.monotonic() > until:
-            enqueue("read_facts", end_user_id)
-            return
+    """Reads the facts of what was written as memories, until the model can't be asked."""
+    read = (facts.read(end_user_id, memory) for memory in facts.waiting(end_user_id))
+    _finished("read_facts", end_user_id, takewhile(bool, read))
 
 
 @of_user

@@ -1,15 +1,12 @@
 """The API in front of Django's pages: a short chain of middlewares, run in one thread for each request.
-
-A page needs sessions, messages, a language and protection against forged forms; a request with a key
-needs none of them. In an ASGI server each middleware of a page costs a hop into a thread and back.
+A request with a key needs no session, language or form token, whose middlewares cost a hop each.
 """
 
 import asyncio
 import io
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction
@@ -18,7 +15,7 @@ from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.exception import convert_exception_to_response
 from django.core.signals import request_started
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
 from django.utils.module_loading import import_string
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -34,8 +31,7 @@ _PROBES = ThreadPoolExecutor(2, "probe")
 
 
 class Gate:
-    """An ASGI application that answers the API and the probes, and hands all else on: pages, addresses
-    that are none, and views that are coroutines, which hold no thread while they wait."""
+    """Answers the API and the probes, and hands on pages, unknown addresses and coroutines."""
 
     def __init__(self, rest: ASGIApp) -> None:
         self._rest = rest
@@ -78,37 +74,23 @@ class ApiHandler(ASGIHandler):
             body = await _read(receive)
         except RequestAborted:
             return
-        loop = asyncio.get_running_loop()
-        answered: asyncio.Future[HttpResponse] = loop.create_future()
         threads = _PROBES if scope["path"] in PROBES else _REQUESTS
-        threads.submit(copy_context().run, self._answer, scope, body, loop, answered)
-        await self.send_response(await answered, send)
+        answer = partial(copy_context().run, self._answer, scope, body)
+        response = await asyncio.get_running_loop().run_in_executor(threads, answer)
+        await self.send_response(response, send)
 
-    def _answer(
-        self,
-        scope: Scope,
-        body: bytes,
-        loop: asyncio.AbstractEventLoop,
-        answered: "asyncio.Future[HttpResponse]",
-    ) -> None:
+    def _answer(self, scope: Scope, body: bytes) -> Any:
         """Answers in this thread, then ends the request there: the connection goes back to the pool."""
-        try:
-            set_script_prefix(get_script_prefix(scope))
-            request_started.send(sender=type(self), scope=scope)
-            request, refused = self.create_request(scope, io.BytesIO(body))
-            response: Any
-            if request is None:
-                response = refused
-            else:
-                # A chunked body came without its length.
-                request.META["CONTENT_LENGTH"] = str(len(body))
-                response = self.get_response(request)
-            response._handler_class = type(self)
-        except BaseException as error:
-            loop.call_soon_threadsafe(_settle, answered.set_exception, error)
-            raise
-        loop.call_soon_threadsafe(_settle, answered.set_result, response)
+        set_script_prefix(get_script_prefix(scope))
+        request_started.send(sender=type(self), scope=scope)
+        request, response = self.create_request(scope, io.BytesIO(body))
+        if request is not None:
+            # A chunked body came without its length.
+            request.META["CONTENT_LENGTH"] = str(len(body))
+            response = self.get_response(request)
+        response._handler_class = type(self)
         response.close()
+        return response
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
         match: ResolverMatch = request.scope["view"]  # type: ignore[attr-defined]
@@ -127,9 +109,3 @@ async def _read(receive: Receive) -> bytes:
         body += message.get("body", b"")[: most - len(body)]
         more = message.get("more_body", False)
     return bytes(body)
-
-
-def _settle(settle: Callable[[Any], None], result: Any) -> None:
-    """Hands a result to a future, unless the server has cancelled who waited for it."""
-    with suppress(asyncio.InvalidStateError):
-        settle(result)

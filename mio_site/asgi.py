@@ -1,5 +1,6 @@
 """The web process: an ASGI application for any ASGI server."""
 
+import atexit
 import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
@@ -29,8 +30,8 @@ if settings.MIO_TRACING:
     # Loaded by who sends traces alone.
     from mio_site import telemetry
 
-    telemetry.start_web()
-    served = telemetry.Requests(served)
+    atexit.register(telemetry.start("web"))
+    served = telemetry.requests(served)
 
 # Whom nobody trusts can't choose the address that his wrong passwords are counted for.
 application = ProxyHeadersMiddleware(served, settings.MIO_TRUSTED_PROXIES)

@@ -1,18 +1,18 @@
 """Whether every end user is in the one cell that their placement names, with all that is theirs."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from typing import Any
 
 from django.db import connections
+from django.db.models import Count, QuerySet
 
 from accounts import cells, placement, row_security, scope
 from accounts.management.schema import missing_migrations
 from accounts.models import Cell, EndUser, Placement
 from mio_site import cell_schema
 
-CHUNK = 5000
+CHUNK = 1000
 
 # Rows of nobody who is in this cell.
 _STRAY = """
@@ -42,8 +42,8 @@ class Problem:
 
 
 def check(*, fix: bool = False) -> list[Problem]:
-    """All that is wrong; with ``fix`` what follows from the rest is put right: end users without a
-    placement get one, placements of nobody go, and so do rows that a move has left behind."""
+    """All that is wrong. With ``fix``, users without a placement get one, and placements of nobody
+    and rows that a move has left behind are deleted."""
     problems = [
         Problem(cell, None, "it does not answer") for cell in cells.names() if cells.is_away(cell)
     ]
@@ -55,19 +55,16 @@ def check(*, fix: bool = False) -> list[Problem]:
         if missing
     ]
     here = [cell for cell in here if not behind[cell]]
-    problems += _the_same(here)
+    problems += [
+        Problem(other, None, f"is the same database and schema as {one}")
+        for one, other in cell_schema.duplicates(here)
+    ]
     for cell in here:
         with cells.entered(cell), scope.all_users():
             problems += [*_out_of_range(cell), *_users(cell, fix=fix), *_strays(cell, fix=fix)]
     problems += _placements(here, fix=fix)
     problems += _counts(here, fix=fix)
     return problems
-
-
-def _the_same(here: list[str]) -> Iterator[Problem]:
-    for one, other in combinations(here, 2):
-        if cell_schema.identity(one) == cell_schema.identity(other):
-            yield Problem(other, None, f"is the same database and schema as {one}")
 
 
 def _out_of_range(cell: str) -> Iterator[Problem]:
@@ -81,11 +78,17 @@ def _out_of_range(cell: str) -> Iterator[Problem]:
             yield Problem(cell, None, f"{name} gives ids of another cell: run manage.py migrate")
 
 
+def chunks(rows: QuerySet) -> Iterator[list[Any]]:
+    """Rows by their keys, CHUNK at a time."""
+    last = 0
+    while part := list(rows.filter(pk__gt=last).order_by("pk")[:CHUNK]):
+        yield part
+        last = part[-1].pk
+
+
 def _users(cell: str, *, fix: bool) -> Iterator[Problem]:
     """End users of a cell who are placed nowhere, or elsewhere."""
-    last = 0
-    while rows := list(EndUser.objects.filter(pk__gt=last).order_by("pk")[:CHUNK]):
-        last = rows[-1].pk
+    for rows in chunks(EndUser.objects.all()):
         placements = Placement.objects.in_bulk([row.pk for row in rows], field_name="user_pk")
         for row in rows:
             placed = placements.get(row.pk)
@@ -116,15 +119,9 @@ def _strays(cell: str, *, fix: bool) -> Iterator[Problem]:
 def _placements(here: list[str], *, fix: bool) -> Iterator[Problem]:
     """Placements of end users who are not there, and moves that were broken off."""
     for cell in here:
-        placed, last = Placement.objects.filter(cell=cell).order_by("pk"), 0
-        while rows := list(placed.filter(pk__gt=last)[:CHUNK]):
-            last = rows[-1].pk
+        for rows in chunks(Placement.objects.filter(cell=cell)):
             with cells.entered(cell), scope.all_users():
-                known = set(
-                    EndUser.objects.filter(pk__in=[row.user_pk for row in rows]).values_list(
-                        "pk", flat=True
-                    )
-                )
+                known = EndUser.objects.in_bulk([row.user_pk for row in rows])
             for row in rows:
                 if row.moving_to:
                     what = f"is on the way to {row.moving_to}: run cells move-user again"
@@ -132,10 +129,8 @@ def _placements(here: list[str], *, fix: bool) -> Iterator[Problem]:
                 elif row.user_pk not in known:
                     mended = fix and bool(Placement.objects.filter(pk=row.pk).delete()[0])
                     yield Problem(cell, row.user_pk, "is placed here, and is not here", mended)
-    named = set(cells.names())
-    for name, count in Counter(
-        Placement.objects.exclude(cell__in=named).values_list("cell", flat=True)
-    ).items():
+    unnamed = Placement.objects.exclude(cell__in=cells.names()).values_list("cell")
+    for name, count in unnamed.annotate(Count("pk")).order_by("cell"):
         yield Problem(name, None, f"has {count} end users, and MIO_CELLS does not name it")
 
 

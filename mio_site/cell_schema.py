@@ -1,5 +1,8 @@
 """A cell before Mio's tables are in it, and the ids that it gives to rows."""
 
+from collections.abc import Iterable
+from itertools import combinations
+
 from django.db import connections
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -16,8 +19,7 @@ WHERE relnamespace = current_schema()::regnamespace AND seqtypid = 'bigint'::reg
 
 
 def added() -> list[str]:
-    """The cells beside SHARED that ``manage.py cells add`` has made, as far as MIO_CELLS names
-    them."""
+    """The cells beside SHARED that ``cells add`` has made, as far as MIO_CELLS names them."""
     if not cells.several():
         return []
     with connections[cells.SHARED].cursor() as cursor:  # also before models are to be had
@@ -38,8 +40,7 @@ def schema_of(cell: str) -> str:
 
 
 def make_ready(cell: str) -> None:
-    """Makes the schema that a cell is in and the extensions that it needs; a look, where they are
-    there."""
+    """Makes the schema that a cell is in and the extensions that it needs."""
     schema, own = schema_of(cell), connections[cell]
     if schema == "public":
         return
@@ -55,8 +56,7 @@ def make_ready(cell: str) -> None:
 
 
 def add_schema(cell: str, schema: str) -> None:
-    """Makes a schema in the database of a cell, and the extensions there, which cells in its other
-    schemas share; a look, where they are there."""
+    """Makes a schema in the database of a cell, and the extensions there, where they lack."""
     own = connections[cell]
     with own.cursor() as cursor:
         cursor.execute("SELECT to_regnamespace(%s)", [own.ops.quote_name(schema)])
@@ -78,8 +78,12 @@ def number_ids(cell: str, number: int) -> None:
             cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, first])
 
 
-def identity(cell: str) -> tuple[object, ...]:
-    """Equal for two names of one and the same cell."""
+def duplicates(names: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs of these cells that are the same schema of the same database."""
+    return [pair for pair in combinations(names, 2) if _identity(pair[0]) == _identity(pair[1])]
+
+
+def _identity(cell: str) -> tuple[object, ...]:
     with connections[cell].cursor() as cursor:
         cursor.execute(
             "SELECT pg_postmaster_start_time(), current_database(), "

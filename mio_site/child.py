@@ -1,7 +1,5 @@
-"""A process of `serve`: ``python -m mio_site.child PARENT (web SOCKET | worker)``.
-
-Whatever happens to `serve`, even SIGKILL, its processes end: the kernel tells them.
-"""
+"""A process of `serve`: ``python -m mio_site.child PARENT (web SOCKET | worker)``. It ends when
+`serve` ends, however that ends."""
 
 import ctypes
 import os
@@ -26,8 +24,7 @@ def end_with_parent(request: signal.Signals, parent: int) -> None:
 
 
 def serve_web(descriptor: int) -> None:
-    """Answers requests on a bound socket. Reads no settings before ``mio_site.asgi`` has turned the
-    connection pool on."""
+    """Answers requests on a bound socket. ``mio_site.asgi`` turns the connection pool on."""
     config = uvicorn.Config(
         "mio_site.asgi:application",
         lifespan="off",

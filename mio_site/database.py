@@ -8,8 +8,8 @@ from accounts import cells
 from accounts.cells import connection
 from accounts.management.schema import missing_migrations
 from mio_site import cell_schema
-from mio_site.postgres import instance
-from mio_site.postgres.instance import ServerError
+from mio_site.postgres import server
+from mio_site.postgres.server import ServerError
 
 __all__ = ["ServerError", "ensure_migrated", "ensure_running"]
 
@@ -17,10 +17,9 @@ ADVISORY_LOCK = 0x4D696F  # "Mio": one process prepares a database at a time
 
 
 def ensure_running() -> bool:
-    """Starts or joins the embedded server, unless DATABASE_URL names another one. Whether it was
-    started just now. Raises ServerError, whose message says what to do.
-    """
-    return settings.MIO_EMBEDDED_POSTGRES and instance.ensure_running(settings.MIO_HOME)
+    """Starts or joins the embedded server, if that is used. Whether it was started. Raises
+    ServerError."""
+    return settings.MIO_EMBEDDED_POSTGRES and server.ensure_running(settings.MIO_HOME)
 
 
 def ensure_migrated() -> None:

@@ -15,43 +15,32 @@ _LOST = re.compile(
 _FIRST_WORDS = re.compile(r"Error: (.*)")
 
 
-class DatabaseAway(logging.Filter):
+class Outages(logging.Filter):
     """Passes one line in WARN_EVERY seconds, without its traceback, about a database that is
-    unavailable."""
+    unavailable, and one about a collector that accepts no traces."""
 
-    quiet_until = 0.0
+    def __init__(self) -> None:
+        super().__init__()
+        self.quiet_until: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name == "psycopg.pool":
             return False  # the code that asked the pool for a connection logs the same
-        text = record.getMessage()
+        text, problem = record.getMessage(), ""
         if record.exc_info:
             text = f"{text}\n{logging.Formatter().formatException(record.exc_info)}"
-        if not (lost := _LOST.search(text)):
+        if record.name.startswith("opentelemetry."):
+            problem, cause = "Traces could not be sent", record.getMessage()
+        elif lost := _LOST.search(text):
+            first_words = _FIRST_WORDS.search(text, lost.start())
+            problem, cause = "The database is unavailable", first_words[1] if first_words else ""
+        if not problem:
             return True
         now = time.monotonic()
-        if now < self.quiet_until:
+        if now < self.quiet_until.get(problem, 0.0):
             return False
-        self.quiet_until = now + WARN_EVERY
-        cause = _FIRST_WORDS.search(text, lost.start())
-        record.msg, record.args = "The database is unavailable: %s", (cause and cause[1],)
-        record.exc_info = record.exc_text = None
-        return True
-
-
-class CollectorAway(logging.Filter):
-    """Passes one line in WARN_EVERY seconds about a collector that accepts no traces."""
-
-    quiet_until = 0.0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if not record.name.startswith("opentelemetry."):
-            return True
-        now = time.monotonic()
-        if now < self.quiet_until:
-            return False
-        self.quiet_until = now + WARN_EVERY
-        record.msg, record.args = "Traces could not be sent: %s", (record.getMessage(),)
+        self.quiet_until[problem] = now + WARN_EVERY
+        record.msg, record.args = f"{problem}: %s", (cause,)
         record.exc_info = record.exc_text = None
         return True
 
@@ -69,8 +58,7 @@ class Line(logging.Formatter):
 
 
 class Json(logging.Formatter):
-    """A line of JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``process``, and, if present,
-    ``request_id``, ``trace_id`` and ``error``, a traceback."""
+    """A line of JSON, without fields that are empty; ``error`` is a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {

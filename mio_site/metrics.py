@@ -1,5 +1,4 @@
-"""Metrics for Prometheus: counts of the database at the moment of asking, and the contexts of this
-process."""
+"""Metrics for Prometheus: counts of the database, and the contexts of this process."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import Error, connections
-from django.db.models import Count, F, Min, Sum
+from django.db.models import Count, F, Min, Q, Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -25,7 +24,7 @@ from accounts.models import EndUser
 from accounts.scope import all_users
 from memories import tallies
 from memories.context import pace
-from memories.context.timing import SECONDS
+from memories.context.build import SECONDS
 from memories.models import Batch, Consolidation, Message, Outage, SlowModel, Work
 from mio_site.management.commands.backup import LAST
 from mio_site.readiness import still_seconds
@@ -40,79 +39,79 @@ class MioCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         yield from _by_cell() if cells.several() else _of_users()
-        yield _gauge("mio_queue_tasks", "Tasks queued.", OrmQ.objects.count())
+        yield _metric("mio_queue_tasks", "Tasks queued.", OrmQ.objects.count())
         due = OrmQ.objects.filter(lock__lte=timezone.now()).aggregate(since=Min("lock"))
         text = "Seconds since the oldest task is due."
-        yield _gauge("mio_queue_lag_seconds", text, _age(due["since"]))
+        yield _metric("mio_queue_lag_seconds", text, _age(due["since"]))
         text = "Seconds since tasks are due and none is taken; 0 while one is under way."
-        yield _gauge("mio_queue_still_seconds", text, still_seconds(connections[Conf.ORM]))
+        yield _metric("mio_queue_still_seconds", text, still_seconds(connections[Conf.ORM]))
         with cells.entered(cells.SHARED):
-            enabled, endpoints = Endpoint.objects.filter(disabled_at=None), Endpoint.objects
-            active, every = enabled.count(), endpoints.count()
-        states = {("active",): active, ("disabled",): every - active}
-        yield _labelled("mio_webhook_endpoints", "Endpoints by state.", ["state"], states)
-        yield _backup()
+            disabled = Q(disabled_at__isnull=False)
+            states = Endpoint.objects.aggregate(
+                active=Count("pk", filter=~disabled), disabled=Count("pk", filter=disabled)
+            )
+        yield _metric("mio_webhook_endpoints", "Endpoints by state.", states, "state")
+        # The last backup made with this MIO_HOME; no sample before the first.
+        last = settings.MIO_HOME / LAST
+        ages = {(): timezone.now().timestamp() - last.stat().st_mtime} if last.exists() else {}
+        yield _metric("mio_backup_age_seconds", "Seconds since the last backup.", ages)
 
 
-def _gauge(name: str, text: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, text, value)
-
-
-def _labelled(
+def _metric(
     name: str,
     text: str,
-    labels: list[str],
-    values: Mapping[Any, float],
+    values: float | Mapping[Any, float],
+    *labels: str,
     kind: type[GaugeMetricFamily] | type[CounterMetricFamily] = GaugeMetricFamily,
 ) -> Metric:
-    """A metric with a sample for each key of ``values``: the values of its labels."""
+    """A metric with one value, or with a sample for each key of ``values``, its label or labels."""
     metric = kind(name, text, labels=labels)
-    for key, value in values.items():
-        metric.add_metric(key, value)
+    for key, value in values.items() if isinstance(values, Mapping) else [((), values)]:
+        metric.add_metric(key if isinstance(key, tuple) else (key,), value)
     return metric
 
 
 def _by_cell() -> Iterable[Metric]:
     """The metrics of end users, each with the label ``cell``, and which cells answer."""
     answering = cells.reachable()
-    up = {(cell,): float(cell in answering) for cell in cells.names()}
-    metrics: dict[str, Metric] = {}
+    up = {cell: float(cell in answering) for cell in cells.names()}
+    metrics = {"": _metric("mio_cell_up", "Whether a cell answers.", up, "cell")}
     for cell in answering:
         with cells.entered(cell):
             for metric in _of_users():
+                all_cells = metrics.setdefault(metric.name, metric)
                 samples = [s._replace(labels={"cell": cell, **s.labels}) for s in metric.samples]
-                earlier = metrics.get(metric.name)
-                metric.samples = [*(earlier.samples if earlier else ()), *samples]
-                metrics[metric.name] = metric
-    return [_labelled("mio_cell_up", "Whether a cell answers.", ["cell"], up), *metrics.values()]
+                earlier = [] if all_cells is metric else all_cells.samples
+                all_cells.samples = [*earlier, *samples]
+    return metrics.values()
 
 
 def _of_users() -> Iterator[Metric]:
     """The metrics of the end users of a cell, and of the models asked for them."""
     unextracted = EndUser.objects.unextracted()
     waiting = unextracted.aggregate(
-        messages=Sum(F("message_seq") - F("extracted_seq")), users=Count("pk")
+        messages=Sum(F("message_seq") - F("extracted_seq"), default=0), users=Count("pk")
     )
-    yield _gauge("mio_messages_waiting", "Messages in no batch yet.", waiting["messages"] or 0)
-    yield _gauge("mio_users_waiting", "Users with such messages.", waiting["users"])
+    yield _metric("mio_messages_waiting", "Messages in no batch yet.", waiting["messages"])
+    yield _metric("mio_users_waiting", "Users with such messages.", waiting["users"])
     unread = Message.objects.filter(
         end_user__in=unextracted, seq__gt=F("end_user__extracted_seq")
     ).aggregate(since=Min("received_at"))
     text = "Seconds since the oldest such message came."
-    yield _gauge("mio_oldest_message_seconds", text, _age(unread["since"]))
+    yield _metric("mio_oldest_message_seconds", text, _age(unread["since"]))
     yield _open_work()
     yield from _model_calls()
     searches = tallies.total(tallies.RETRIEVALS).get((), (0, 0))
-    retrievals = dict(zip([("linked",), ("fallback",)], searches, strict=True))
+    retrievals = dict(zip(("linked", "fallback"), searches, strict=True))
     text = "Searches for a person's memories."
-    yield _labelled("mio_retrievals", text, ["answered_by"], retrievals, CounterMetricFamily)
+    yield _metric("mio_retrievals", text, retrievals, "answered_by", kind=CounterMetricFamily)
     away = {(one.provider, one.model): _age(one.since) for one in Outage.objects.all()}
     text = "Seconds since a model refuses whatever is asked."
-    yield _labelled("mio_model_away_seconds", text, ["provider", "model"], away)
+    yield _metric("mio_model_away_seconds", text, away, "provider", "model")
     models = SlowModel.objects.values_list("model", flat=True)
     text = "1 for a model that answers too late whom messages mean, and is not asked for a while."
-    alone = {(model,): float(pace.is_left_alone(model)) for model in models}
-    yield _labelled("mio_model_left_alone", text, ["model"], alone)
+    alone = {model: float(pace.is_left_alone(model)) for model in models}
+    yield _metric("mio_model_left_alone", text, alone, "model")
 
 
 def _age(moment: datetime | None) -> float:
@@ -128,14 +127,7 @@ def _open_work() -> Metric:
         for state in Work.OPEN:
             counts[str(model._meta.model_name), state] = by_state.get(state, 0)
     text = "Units of work that are not over, by state."
-    return _labelled("mio_work", text, ["kind", "state"], counts)
-
-
-def _backup() -> Metric:
-    """The age of the last backup made with this MIO_HOME; no sample before the first."""
-    last = settings.MIO_HOME / LAST
-    ages = {(): timezone.now().timestamp() - last.stat().st_mtime} if last.exists() else {}
-    return _labelled("mio_backup_age_seconds", "Seconds since the last backup.", [], ages)
+    return _metric("mio_work", text, counts, "kind", "state")
 
 
 def _model_calls() -> Iterable[Metric]:
@@ -147,13 +139,13 @@ def _model_calls() -> Iterable[Metric]:
         tokens[provider, purpose, "in"] += tokens_in
         tokens[provider, purpose, "out"] += tokens_out
         seconds[provider, purpose] += latency_ms / 1000
-    asked = ["provider", "purpose"]
-    for name, text, labels, values in (
-        ("mio_model_calls", "Model calls.", [*asked, "outcome"], calls),
-        ("mio_model_tokens", "Tokens of model calls.", [*asked, "direction"], tokens),
-        ("mio_model_seconds", "Seconds spent in model calls.", asked, seconds),
+    asked = ("provider", "purpose")
+    for name, text, values, more in (
+        ("mio_model_calls", "Model calls.", calls, ("outcome",)),
+        ("mio_model_tokens", "Tokens of model calls.", tokens, ("direction",)),
+        ("mio_model_seconds", "Seconds spent in model calls.", seconds, ()),
     ):
-        yield _labelled(name, text, labels, values, CounterMetricFamily)
+        yield _metric(name, text, values, *asked, *more, kind=CounterMetricFamily)
 
 
 _registry = CollectorRegistry()

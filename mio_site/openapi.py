@@ -1,5 +1,6 @@
-"""What the description of the API says besides what the views do: the errors of each operation by
-name, and examples, which ``python -m tools api_examples`` records from real calls."""
+"""What the description of the API says besides what the views do: the errors of each operation, and
+examples, which ``python -m tools api_examples`` records.
+"""
 
 import json
 import tomllib
@@ -57,8 +58,7 @@ def _narrow(described: dict[str, Any], field: serializers.Field) -> None:
 
 
 class OneSchema(SchemaGenerator):
-    """Generates once in a process: it says the same to everybody, and two generations at once
-    break each other's registries."""
+    """Generates once in a process: two generations at once break each other's registries."""
 
     def get_schema(self, request: Any = None, public: bool = False) -> Any:  # noqa: ARG002
         with _GENERATING:
@@ -74,21 +74,16 @@ def complete(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
     """A hook of drf-spectacular: the schema with the errors and examples of its operations."""
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
-            for asked in operation.get("parameters", ()):
-                if asked["in"] == "path":
-                    asked["schema"] = _part(asked["name"], asked["schema"])
+            for part in operation.get("parameters", ()):
+                if part["in"] == "path" and part["name"] == "user":
+                    part["schema"] = USER
+                elif part["in"] == "path" and part["schema"]["type"] == "integer":
+                    part["schema"]["minimum"] = 0
             form = operation["responses"].pop("4XX", {}).get("content", {}).get(JSON)
             if form:
                 _name_errors(path, method, operation, form["schema"])
                 _give_examples(operation)
     return result
-
-
-def _part(name: str, described: dict[str, Any]) -> dict[str, Any]:
-    """A part of an address."""
-    if name == "user":
-        return USER
-    return {**described, "minimum": 0} if described["type"] == "integer" else described
 
 
 def codes_of(path: str, method: str, operation: dict[str, Any]) -> list[str]:
@@ -112,15 +107,12 @@ def _name_errors(path: str, method: str, operation: dict[str, Any], schema: Any)
     for code in codes_of(path, method, operation):
         by_status.setdefault(CODES[code][0], []).append(code)
     for status, codes in sorted(by_status.items()):
-        bodies = {code: {"error": {"code": code, "message": CODES[code][1]}} for code in codes}
+        examples = {
+            code: {"value": {"error": {"code": code, "message": CODES[code][1]}}} for code in codes
+        }
         operation["responses"][str(status)] = {
             "description": " ".join(f"`{code}`: {CODES[code][1]}" for code in codes),
-            "content": {
-                JSON: {
-                    "schema": schema,
-                    "examples": {code: {"value": value} for code, value in bodies.items()},
-                }
-            },
+            "content": {JSON: {"schema": schema, "examples": examples}},
         }
 
 

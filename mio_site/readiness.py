@@ -1,15 +1,14 @@
-"""The probes for monitors: whether the process is alive, and whether each part of Mio is ready.
-
-Parts are asked over a connection of their own, so that a pool whose connections are all in use does
-not look like a database that is gone.
+"""The probes for monitors: whether the process is alive, and whether each part of Mio is ready. They have
+a connection of their own: a pool that is used up is no database that is gone.
 """
 
 import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
 from threading import Thread
+from typing import Any
 
 from django.conf import settings
 from django.db import Error, connections
@@ -27,9 +26,9 @@ from mio_site import cell_schema
 
 # Workers look at the schedules twice a minute.
 LATE = timedelta(minutes=5)
-TRY_AGAIN = 5.0  # seconds after which a warm-up that failed is tried again
 # A task whose worker died counts as under way for so long.
 ALIVE = timedelta(minutes=10)
+TRY_AGAIN = 5.0  # seconds after which a warm-up that failed is tried again
 
 # A task is locked for Conf.RETRY when it is taken, and its row is deleted when it has ended.
 _STILL = """
@@ -57,24 +56,10 @@ class Unready(Exception):
 
 
 def still_seconds(database: BaseDatabaseWrapper) -> float:
-    """Seconds since when tasks are due and none was taken or ended; 0.0 while one is under way, since
-    its worker may be busy, and while none is due."""
+    """Seconds since when tasks are due and none was taken or ended; 0.0 while one is under way."""
     retry = timedelta(seconds=Conf.RETRY)
-    with database.cursor() as cursor:
-        cursor.execute(_STILL, {"left": str(retry - ALIVE), "retry": str(retry)})
-        row = cursor.fetchone()
-    return max(0.0, float(row[0])) if row else 0.0
-
-
-@contextmanager
-def _own_connection() -> Iterator[BaseDatabaseWrapper]:
-    """A connection to the database that belongs to no pool."""
-    own = connection.copy()
-    own.settings_dict["OPTIONS"].pop("pool", None)
-    try:
-        yield own
-    finally:
-        own.close()
+    still = _value(database, _STILL, {"left": str(retry - ALIVE), "retry": str(retry)})
+    return max(0.0, float(still or 0))
 
 
 def _migrations(own: BaseDatabaseWrapper) -> None:
@@ -85,14 +70,13 @@ def _migrations(own: BaseDatabaseWrapper) -> None:
 
 def _worker(own: BaseDatabaseWrapper) -> None:
     """Judges the worker by overdue work, but not by work from before this process started."""
-    here = (timezone.now() - _started).total_seconds()
     still = still_seconds(own)
-    if min(still, here) > settings.MIO_QUEUE_STUCK_S:
+    if min(still, (timezone.now() - _started).total_seconds()) > settings.MIO_QUEUE_STUCK_S:
         raise Unready(
             "worker_stuck",
             f"stuck for {still:.0f} s: tasks are due and none is taken; is a worker running?",
         )
-    due = _moment(own, "SELECT min(next_run) FROM django_q_schedule WHERE repeats <> 0")
+    due = _value(own, "SELECT min(next_run) FROM django_q_schedule WHERE repeats <> 0")
     if due is not None and max(due, _started) < timezone.now() - LATE:
         raise Unready(
             "no_worker", f"Maintenance waits since {due:%Y-%m-%d %H:%M} UTC: is a worker running?"
@@ -101,7 +85,7 @@ def _worker(own: BaseDatabaseWrapper) -> None:
 
 def _model(own: BaseDatabaseWrapper) -> None:
     asked = [own, *(connections[cell] for cell in cell_schema.added() if not cells.is_away(cell))]
-    moments = [_moment(one, "SELECT min(since) FROM memories_outage") for one in asked]
+    moments = [_value(one, "SELECT min(since) FROM memories_outage") for one in asked]
     since = min(filter(None, moments), default=None)
     if since is not None:
         raise Unready(
@@ -111,13 +95,13 @@ def _model(own: BaseDatabaseWrapper) -> None:
 
 def _cells(_own: BaseDatabaseWrapper) -> None:
     """The cells beside the first one, which ``database`` is about."""
-    away = [cell for cell in cells.names()[1:] if cells.is_away(cell)]
-    if away:
+    if away := [cell for cell in cells.names()[1:] if cells.is_away(cell)]:
         raise Unready("cell_away", f"These cells do not answer: {', '.join(away)}.")
-    behind = [cell for cell in cell_schema.added() if missing_migrations(connections[cell])]
-    if behind:
-        named = ", ".join(behind)
-        raise Unready("not_migrated", f"Migrations are missing in {named}. Run manage.py migrate.")
+    for cell in cell_schema.added():
+        if missing_migrations(connections[cell]):
+            raise Unready(
+                "not_migrated", f"Migrations are missing in {cell}. Run manage.py migrate."
+            )
 
 
 def start_warm_up(name: str, load: Callable[[], None]) -> None:
@@ -148,11 +132,10 @@ def _warm_up(_own: BaseDatabaseWrapper) -> None:
         raise Unready("cold", problem)
 
 
-def _moment(own: BaseDatabaseWrapper, sql: str) -> datetime | None:
+def _value(own: BaseDatabaseWrapper, sql: str, parameters: dict[str, str] | None = None) -> Any:
     with own.cursor() as cursor:
-        cursor.execute(sql)
-        moment: datetime | None = cursor.fetchone()[0]
-    return moment
+        cursor.execute(sql, parameters)
+        return (cursor.fetchone() or [None])[0]
 
 
 _PARTS: dict[str, Callable[[BaseDatabaseWrapper], None]] = {
@@ -178,25 +161,22 @@ def readyz(request: HttpRequest) -> JsonResponse:
     if not set(wanted) <= known.keys():
         message = f"parts are any of {', '.join(known)}, with commas."
         return JsonResponse(envelope("invalid", message), status=400)
-    with _own_connection() as own:
-        failures = {part: _failure(known[part], own) for part in wanted}
-    texts = {part: str(failure or "ok") for part, failure in failures.items()}
-    first = next(filter(None, failures.values()), None)
-    if first is None:
+    failures: list[Unready] = []
+    texts = dict.fromkeys(wanted, "ok")
+    own = connection.copy()  # of no pool
+    own.settings_dict["OPTIONS"].pop("pool", None)
+    with closing(own):
+        for part in wanted:
+            try:
+                known[part](own)
+            except (Unready, Error) as error:
+                away = Unready("no_database", "The database does not answer.")
+                failures.append(error if isinstance(error, Unready) else away)
+                texts[part] = str(failures[-1])
+    if not failures:
         return JsonResponse({"status": "ok", "parts": texts})
-    unready = JsonResponse({**envelope(first.code, str(first)), "parts": texts}, status=503)
+    first = envelope(failures[0].code, str(failures[0]))
+    unready = JsonResponse({**first, "parts": texts}, status=503)
     # Whoever asks is told, and asks every moment while the server starts: no line of the log.
     unready._has_been_logged = True  # type: ignore[attr-defined]
     return unready
-
-
-def _failure(
-    check: Callable[[BaseDatabaseWrapper], None], own: BaseDatabaseWrapper
-) -> Unready | None:
-    try:
-        check(own)
-    except Unready as unready:
-        return unready
-    except Error:
-        return Unready("no_database", "The database does not answer.")
-    return None

@@ -14,23 +14,20 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
+from django.core.management.base import CommandError
+
 from mio_site import database
 
 ROOT = Path(__file__).resolve().parent.parent  # `python -m` finds our modules from here
 TICK = 0.1  # seconds between looks at the processes
-FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0  # before a restart, doubled with each death
+FIRST_DELAY = 0.5  # seconds before a restart, doubled with each death
 DEATHS, WITHIN = 5, 60.0  # so many within so many seconds: it will not get better
 GRACE = 4.0  # seconds to end when asked
 
 
-class AddressInUseError(Exception):
-    """Another program listens on the address."""
-
-
 @dataclass
 class Stop:
-    """Whether the end was asked for. Safe to set in a signal handler, where the lock of a
-    threading.Event may be held by the very thread that the signal interrupts."""
+    """Whether the end was asked for. Safe to set in a signal handler, unlike a threading.Event."""
 
     requested: bool = False
 
@@ -40,8 +37,7 @@ class Stop:
 
 @dataclass
 class Child:
-    """One process to keep alive. It leads a session of its own, so a terminal's Ctrl-C
-    reaches only the supervisor, and what it leaves behind can be found and ended."""
+    """One process to keep alive, in a session of its own, which a terminal's Ctrl-C does not reach."""
 
     name: str
     command: list[str]
@@ -55,10 +51,6 @@ class Child:
             self.command, cwd=ROOT, pass_fds=self.descriptors, start_new_session=True
         )
 
-    def ask_to_end(self) -> None:
-        if self.process and self.process.poll() is None:
-            self.process.terminate()
-
     def end_group(self) -> None:
         """Kills whatever is left of the session."""
         if self.process:
@@ -70,15 +62,13 @@ class Child:
         """Plans the restart; False when it died too often."""
         self.deaths.append(now)
         recent = [at for at in self.deaths if now - at < WITHIN]
-        self.start_at = now + min(FIRST_DELAY * 2 ** (len(recent) - 1), LONGEST_DELAY)
+        self.start_at = now + FIRST_DELAY * 2 ** (len(recent) - 1)
         return len(recent) < DEATHS
 
 
 def supervise(children: list[Child], stop: Stop, tick: Callable[[], None]) -> int:
     """Keeps ``children`` running until ``stop`` is requested, calling ``tick`` all the while.
-
-    Returns the exit code: 0 when stopped, 1 when a child keeps dying. None is left running.
-    """
+    Returns the exit code: 0 when stopped, 1 when a child keeps dying."""
     try:
         while not stop.requested:
             now = time.monotonic()
@@ -104,7 +94,8 @@ def supervise(children: list[Child], stop: Stop, tick: Callable[[], None]) -> in
 def end(children: list[Child]) -> None:
     """Asks all to end, and kills those that have not after a few seconds."""
     for child in children:
-        child.ask_to_end()
+        if child.process and child.process.poll() is None:
+            child.process.terminate()
     deadline = time.monotonic() + GRACE
     for child in children:
         if child.process:
@@ -114,7 +105,7 @@ def end(children: list[Child]) -> None:
 
 
 def reserve(host: str, port: int) -> socket.socket:
-    """A socket bound to the address, to be handed to the process that answers on it."""
+    """A socket bound to the address. Raises CommandError where another program listens there."""
     with socket.socket() as probe:
         probe.settimeout(1)
         taken = port != 0 and probe.connect_ex((host, port)) == 0
@@ -123,13 +114,12 @@ def reserve(host: str, port: int) -> socket.socket:
     try:
         bound.bind((host, port))
     except OSError as error:
-        bound.close()
         if error.errno != errno.EADDRINUSE:
             raise
         taken = True
     if taken:
         bound.close()
-        raise AddressInUseError(
+        raise CommandError(
             f"Port {port} is in use by another program. Choose one: make run PORT={port + 1}"
         )
     return bound
@@ -148,8 +138,7 @@ def answers(host: str, port: int, path: str) -> bool:
 
 
 def bring_back_database() -> None:
-    """Starts the embedded server again where it was killed, and says so: whichever process of
-    `serve` sees it first. Raises ServerError."""
+    """Starts the embedded server again where it was killed, and says so. Raises ServerError."""
     if database.ensure_running():
         say("The database server had ended; it was started again.")
 

@@ -10,12 +10,21 @@ from django.core.exceptions import ImproperlyConfigured
 
 from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 from mio_site.cell_settings import pooled, read_cells
-from mio_site.postgres import instance
+from mio_site.postgres import server
 from mio_site.postgres.server import kept_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
+
+
+def one_of(name: str, *choices: str) -> str:
+    """A setting that has one of these values, by default the first."""
+    if (value := env.str(name, default=choices[0])) not in choices:
+        named = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise ImproperlyConfigured(f"{name} is {value!r}; use {named}.")
+    return value
+
 
 # Django itself
 DEBUG = env.bool("DEBUG", default=False)
@@ -101,7 +110,7 @@ ASGI_GATES = [
     "mcp_server.gate.Gate",
 ]
 # What a web process does in the background when it starts.
-ASGI_WARM_UPS = ["memories.context.warm_up.warm_up"]
+ASGI_WARM_UPS = ["memories.context.build.warm_up"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -171,7 +180,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 # Database
 MIO_EMBEDDED_POSTGRES = not env.str("DATABASE_URL", default="")
 _connection: dict[str, Any] = (
-    instance.connection(MIO_HOME) if MIO_EMBEDDED_POSTGRES else env.db("DATABASE_URL")
+    server.connection(MIO_HOME) if MIO_EMBEDDED_POSTGRES else env.db("DATABASE_URL")
 )
 # Further databases that hold end users, as NAME=postgres://…, with commas between them. See docs/scaling.md.
 _cells = read_cells(env.str("MIO_CELLS", default=""))
@@ -267,11 +276,9 @@ MIO_LLM_MODEL = env.str("MIO_LLM_MODEL", default="gpt-4o-mini")
 MIO_LLM_REVIEW_MODEL = env.str("MIO_LLM_REVIEW_MODEL", default=MIO_LLM_MODEL)
 # Who says whom a message means where it is unsure, unless a request says otherwise: auto (a model is
 # asked, if there is one and it answers in time), model (however slow it is) or fast (nobody is asked).
-MIO_RESOLVE = env.str("MIO_RESOLVE", default="auto")
+MIO_RESOLVE = one_of("MIO_RESOLVE", "auto", "fast", "model")
 MIO_RESOLVE_MODEL = env.str("MIO_RESOLVE_MODEL", default=MIO_LLM_MODEL)
-if MIO_RESOLVE not in ("auto", "fast", "model"):
-    raise ImproperlyConfigured(f"MIO_RESOLVE is {MIO_RESOLVE!r}; use auto, fast or model.")
-MIO_EMBEDDINGS = env.str("MIO_EMBEDDINGS", default="local")
+MIO_EMBEDDINGS = one_of("MIO_EMBEDDINGS", "local", "openai")
 MIO_EMBEDDING_MODEL = env.str("MIO_EMBEDDING_MODEL", default="") or (
     LOCAL_MODEL if MIO_EMBEDDINGS == "local" else "text-embedding-3-small"
 )
@@ -281,8 +288,6 @@ MIO_EMBEDDING_DIMENSIONS = env.int("MIO_EMBEDDING_DIMENSIONS", default=LOCAL_DIM
 MIO_CONTEXT_DEADLINE_MS = env.int(
     "MIO_CONTEXT_DEADLINE_MS", default=500 if MIO_EMBEDDINGS == "local" else 2000
 )
-if MIO_EMBEDDINGS not in ("local", "openai"):
-    raise ImproperlyConfigured(f"MIO_EMBEDDINGS is {MIO_EMBEDDINGS!r}; use local or openai.")
 if MIO_EMBEDDINGS == "local" and MIO_EMBEDDING_MODEL != LOCAL_MODEL:
     raise ImproperlyConfigured(
         f"MIO_EMBEDDING_MODEL is {MIO_EMBEDDING_MODEL!r}, but MIO_EMBEDDINGS=local has only "
@@ -334,16 +339,13 @@ MIO_UNDO_HOOKS = {
 }
 
 # Logs carry ids, never chat text
-MIO_LOG_FORMAT = env.str("MIO_LOG_FORMAT", default="text")
-if MIO_LOG_FORMAT not in ("text", "json"):
-    raise ImproperlyConfigured(f"MIO_LOG_FORMAT is {MIO_LOG_FORMAT!r}; use text or json.")
+MIO_LOG_FORMAT = one_of("MIO_LOG_FORMAT", "text", "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"text": {"()": "mio_site.logs.Line"}, "json": {"()": "mio_site.logs.Json"}},
     "filters": {
-        "database_away": {"()": "mio_site.logs.DatabaseAway"},
-        "collector_away": {"()": "mio_site.logs.CollectorAway"},
+        "outages": {"()": "mio_site.logs.Outages"},
         "request_id": {"()": "mio_site.request_id.RequestId"},
         "trace_id": {"()": "accounts.tracing.TraceId"},
     },
@@ -351,7 +353,7 @@ LOGGING = {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": MIO_LOG_FORMAT,
-            "filters": ["database_away", "collector_away", "request_id", "trace_id"],
+            "filters": ["outages", "request_id", "trace_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},

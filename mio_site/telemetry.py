@@ -1,13 +1,10 @@
-"""OpenTelemetry by setting: requests and queued tasks as traces, sent to OTEL_EXPORTER_OTLP_ENDPOINT.
-
-The SDK reads all else from its own variables of the environment. Spans wait in a bounded queue that a
-thread empties, so that a collector that is slow or away costs spans and nothing else.
+"""OpenTelemetry by setting: requests and queued tasks as traces, sent to OTEL_EXPORTER_OTLP_ENDPOINT by a
+thread from a bounded queue. The SDK reads all else from its own variables of the environment.
 """
 
-import atexit
 import os
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from multiprocessing import util
 from threading import Event, Thread
@@ -20,6 +17,8 @@ from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from accounts import tracing
 from mio_site import request_id
@@ -33,15 +32,10 @@ _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 _GATES = ("/v1/chat/completions", "/v1/models", "/mcp", "/static")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
 
 def start(process: str) -> Callable[[], None]:
-    """Has this process, a ``web`` or a ``worker``, record and send its spans. Returns what sends
-    those that wait when it ends, and takes LAST_SECONDS at most."""
+    """Has this process, a ``web`` or a ``worker``, record and send its spans. Returns a function
+    for its end, which sends those that wait."""
     named = Resource.create(
         {
             "service.name": "mio",
@@ -72,11 +66,6 @@ def start(process: str) -> Callable[[], None]:
     return end
 
 
-def start_web() -> None:
-    """Has a web process record and send its spans."""
-    atexit.register(start("web"))
-
-
 def follow_queue() -> None:
     """Has tasks carry the trace that queued them, and the processes of workers record them."""
     post_spawn.connect(_spawned, dispatch_uid="telemetry")
@@ -85,37 +74,33 @@ def follow_queue() -> None:
     post_execute_in_worker.connect(_ended, dispatch_uid="telemetry")
 
 
-class Requests:
+def requests(rest: ASGIApp) -> ASGIApp:
     """An ASGI application around all others: a span for each request but those of probes."""
 
-    def __init__(self, rest: App) -> None:
-        self._rest = rest
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def traced(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if scope["type"] != "http" or path in _QUIET:
-            await self._rest(scope, receive, send)
+            await rest(scope, receive, send)
             return
         method = scope["method"] if scope["method"] in _METHODS else "_OTHER"
         route = next((at for at in _GATES if path == at or path.startswith(f"{at}/")), "")
-        headers = {
-            name.decode("latin-1"): text.decode("latin-1") for name, text in scope["headers"]
-        }
         with tracing.span(
             f"{method} {route}".strip(),
             {"http.request.method": method, **({"http.route": route} if route else {})},
             kind=SpanKind.SERVER,
-            context=tracing.told_by(headers),
+            context=tracing.told_by(dict(Headers(scope=scope))),
         ) as span:
 
-            async def sending(message: MutableMapping[str, Any]) -> None:
+            async def sending(message: Message) -> None:
                 if message["type"] == "http.response.start":
                     span.set_attribute("http.response.status_code", message["status"])
                     if message["status"] >= 500:
                         tracing.failed(span, str(message["status"]))
                 await send(message)
 
-            await self._rest(scope, receive, sending)
+            await rest(scope, receive, sending)
+
+    return traced
 
 
 def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[..., HttpResponse]:
@@ -152,16 +137,17 @@ def _began(task: dict[str, Any], **_kwargs: Any) -> None:
     trace = task.get("trace", {})
     asked_by = trace.get("request_id", "")
     function = task["args"][3] if task["func"] == IN_CELL else task["func"]
-    name = str(function).rpartition(".")[2]
     attributes = {"messaging.system": "django_q", "messaging.message.id": task["id"]}
     if asked_by:
         attributes["mio.request_id"] = asked_by
-    _task.enter_context(request_id.continued(asked_by))
-    _task.enter_context(
-        tracing.span(
-            f"task {name}", attributes, kind=SpanKind.CONSUMER, context=tracing.told_by(trace)
-        )
+    span = tracing.span(
+        f"task {str(function).rpartition('.')[2]}",
+        attributes,
+        kind=SpanKind.CONSUMER,
+        context=tracing.told_by(trace),
     )
+    _task.enter_context(request_id.continued(asked_by))
+    _task.enter_context(span)
 
 
 def _ended(task: dict[str, Any], **_kwargs: Any) -> None:

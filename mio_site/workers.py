@@ -1,8 +1,7 @@
 """The processes that run queued tasks, and the one that keeps them alive.
 
-Each takes its tasks from the table, and no two of them share a lock: the cluster of django-q2 hands
-tasks on in a multiprocessing.Queue, whose lock a worker that waits for a task holds. Where that
-worker is killed nobody releases the lock, and no other worker gets a task again.
+Each takes its tasks from the table, and no two share a lock. In a cluster of django-q2 they share that of
+a multiprocessing.Queue: where its holder is killed, no other worker gets a task again.
 """
 
 import logging
@@ -56,8 +55,8 @@ def _logged(problem: str) -> Iterator[None]:
 
 
 class Pulse:
-    """When a process was last known to work. It is one number that a thread of the process writes
-    and the supervisor reads, without a lock that a killed process would keep."""
+    """When a process was last known to work: one number that a thread of it writes, without a lock
+    that a killed process would keep."""
 
     def __init__(self) -> None:
         self._at = RawValue("d", time.monotonic())
@@ -83,7 +82,7 @@ class Pulse:
 
 
 class Tasks:
-    """The queue as ``django_q.worker`` reads it."""
+    """The queue as ``django_q.worker`` reads it, and takes results."""
 
     def __init__(self, broker: Broker, stop: Stop, pulse: Pulse) -> None:
         self._broker, self._stop, self._pulse = broker, stop, pulse
@@ -92,7 +91,7 @@ class Tasks:
         """The next task, taken from the table; "STOP" once the end was asked for."""
         while not self._stop.requested:
             self._pulse.allow(settings.MIO_QUEUE_STUCK_S)
-            for pk, payload in self._taken():
+            for pk, payload in self._broker.dequeue():
                 try:
                     task: dict[str, Any] = SignedPackage.loads(payload)
                 except (TypeError, BadSignature):
@@ -103,22 +102,9 @@ class Tasks:
                 return {**task, "cluster": Conf.CLUSTER_NAME, "ack_id": pk}
         return "STOP"
 
-    def _taken(self) -> list[tuple[int, str]]:
-        with _logged("the queue can't be read"):
-            return self._broker.dequeue() or []
-        time.sleep(Conf.POLL)
-        return []
-
-
-class Results:
-    """The result queue of ``django_q.worker``."""
-
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
-
     def put(self, task: dict[str, Any]) -> None:
-        """Stores the result and takes the task out of the queue, once the database is there. Where it
-        stays away the task stays, and runs again."""
+        """Stores the result and takes the task out of the queue. While the database is away it is
+        tried again; where that lasts, the task stays and runs again."""
         for _ in range(STORE_TRIES):
             ended: queue.SimpleQueue[dict[str, Any] | str] = queue.SimpleQueue()
             ended.put(dict(task))
@@ -129,44 +115,29 @@ class Results:
             time.sleep(1)
 
 
-def _broker(stop: Stop, pulse: Pulse) -> Broker:
-    """The queue, once its database answers. Ends the process where the end is asked for first."""
-    while not stop.requested:
-        pulse.allow(settings.MIO_QUEUE_STUCK_S)
-        with _logged("the queue can't be read"):
-            return get_broker()
-        time.sleep(Conf.POLL)
-    sys.exit(0)
-
-
 def run_tasks(stop: Stop, pulse: Pulse) -> None:
     """Runs tasks one after the other."""
-    broker = _broker(stop, pulse)
+    tasks = Tasks(get_broker(), stop, pulse)
     timer = SimpleNamespace(value=-1, get_lock=nullcontext)  # the supervisor goes by the pulse
-    worker(Tasks(broker, stop, pulse), Results(broker), timer, Conf.TIMEOUT)
+    worker(tasks, tasks, timer, Conf.TIMEOUT)
 
 
 def keep_schedules(stop: Stop, pulse: Pulse) -> None:
     """Queues what is due by the schedules. Ends with STANDS_STILL where nobody takes tasks."""
-    broker, began, next_at = _broker(stop, pulse), time.monotonic(), 0.0
+    broker, began, next_at = get_broker(), time.monotonic(), 0.0
     while not stop.requested:
         pulse.allow(settings.MIO_QUEUE_STUCK_S)
         if time.monotonic() >= next_at:
             next_at = time.monotonic() + SCHEDULES_EVERY
             with _logged("the schedules can't be read"):
                 scheduler(broker)
-        with_us = time.monotonic() - began
-        if min(with_us, _still()) > settings.MIO_QUEUE_STUCK_S:
+        still = 0.0
+        with _logged("the queue can't be read"):
+            connections[Conf.ORM].close_if_unusable_or_obsolete()
+            still = still_seconds(connections[Conf.ORM])
+        if min(still, time.monotonic() - began) > settings.MIO_QUEUE_STUCK_S:
             sys.exit(STANDS_STILL)
         time.sleep(LOOK_EVERY)
-
-
-def _still() -> float:
-    database = connections[Conf.ORM]
-    with _logged("the queue can't be read"):
-        database.close_if_unusable_or_obsolete()
-        return still_seconds(database)
-    return 0.0
 
 
 class Member:
@@ -178,8 +149,8 @@ class Member:
         self.process: Any = None
 
     def look(self) -> int | None:
-        """Starts it where it does not run, kills it where its pulse has stopped; its exit code
-        where it has ended."""
+        """Starts it where it does not run, kills it where its pulse has stopped; its exit code once
+        ended."""
         if self.process is None:
             if time.monotonic() >= self._start_at:
                 self._start()
@@ -221,9 +192,8 @@ class Member:
 
 
 def supervise(stop: Stop) -> None:
-    """Keeps Conf.WORKERS workers and the schedules alive until ``stop`` is requested, and starts
-    all workers anew where the queue stands still. It asks the database nothing itself, so that no
-    fault there keeps it from its work."""
+    """Keeps the workers and the schedules alive until ``stop`` is requested, and starts all workers
+    anew where the queue stands still. It asks the database nothing itself."""
     workers = [Member(run_tasks) for _ in range(Conf.WORKERS)]
     schedules = Member(keep_schedules)
     members = [*workers, schedules]

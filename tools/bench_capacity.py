@@ -28,7 +28,7 @@ from accounts import cells
 from accounts.scope import all_users
 from memories.models import Batch, Memory, Message, Work
 from mio_site import serve
-from mio_site.postgres import instance
+from mio_site.postgres import server
 from tools.served import Client, Site, served
 
 WARM = 4  # batches until each process of the worker has loaded what reads texts
@@ -105,9 +105,9 @@ def _servers(number: int) -> Iterator[str]:
         named = []
         for cell in (f"c{n}" for n in range(1, number + 1)):
             home = Path(folder) / cell
-            instance.ensure_running(home)
-            running.callback(instance.leave, home)
-            at = instance.connection(home)
+            server.ensure_running(home)
+            running.callback(server.leave, home)
+            at = server.connection(home)
             where = {"host": at["HOST"], "port": at["PORT"]}
             secret = f"{quote(at['USER'])}:{quote(at['PASSWORD'])}"
             database = f"mio_bench_{cell}"

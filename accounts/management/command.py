@@ -21,12 +21,10 @@ APP_HELP = f"default: the only one with this end user, the only one, or {DEFAULT
 
 
 class MioCommand(BaseCommand):
-    """``--json`` makes the last line of the output one JSON object.
-
-    ``user_required`` says whether ``--user`` must be given or may be; None: it is no option. With
-    several cells a command runs in that of the user who is named; else, where users may be named
-    or ``each_cell`` says so, in one cell after the other, and their figures are added up.
-    """
+    """``--json`` makes the last line of the output one JSON object. ``user_required`` says whether
+    ``--user`` must be given or may be; None: it is no option. With several cells a command runs in
+    that of its user; else, where users may be named or ``each_cell``, in each cell, and figures are
+    added up."""
 
     # The checks are of the code, which `manage.py check` and the tests look at; they load all pages.
     requires_system_checks = ()
@@ -131,19 +129,13 @@ class MioCommand(BaseCommand):
 
 
 def _sum(one: Any, other: Any) -> Any:
-    """The figures of two cells as one: numbers and lists added, what differs in words beside each
-    other."""
+    """The figures of two cells: numbers and lists added, other values beside each other."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return {
-            key: _sum(one[key], other[key])
-            if key in one and key in other
-            else {**one, **other}[key]
-            for key in {**one, **other}
-        }
+        shared = {key: _sum(one[key], other[key]) for key in one.keys() & other.keys()}
+        return {**one, **other, **shared}
     if isinstance(one, bool) and isinstance(other, bool):
         return one and other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return one + other
-    if isinstance(one, list) and isinstance(other, list):
-        return one + other
+    for kinds in (int | float, list):
+        if isinstance(one, kinds) and isinstance(other, kinds):
+            return one + other
     return one if one == other else f"{one}, {other}"

@@ -10,7 +10,7 @@ from contacts.models import Contact
 from dashboard.words import stands
 from memories import graph
 from memories.models import Edge, Link, Memory, Message
-from memories.search.ranking import Hit
+from memories.search.recall import Hit
 
 FOUND = 30  # results of a search
 MOST_MESSAGES = 20

@@ -18,9 +18,9 @@ from contacts import key_index, lookup
 from contacts.models import Contact
 from dashboard import words
 from dashboard.queries.memories import with_people
-from memories.context import linked
-from memories.context.result import Trace, Way
-from memories.context.turns import stored_turns
+from memories.context import what
+from memories.context.build import Trace, Way
+from memories.context.who import stored_turns
 from memories.models import Memory
 from memories.providers.errors import OutputError, ProviderError, TransientError
 from memories.providers.factory import embedder
@@ -195,7 +195,7 @@ def _why_left_out(
     found = {way.memory.pk for way in trace.ways}
     cards = {contact.id for contact in trace.injection.contacts}
     meant = {m.person.id: m.person.name for m in trace.mentions if m.how != "conversation"}
-    denied = linked.said_not_to_be_about(end_user, list(meant), ids) if meant else set()
+    denied = what.said_not_to_be_about(end_user, list(meant), ids) if meant else set()
     # Where little is known of those who are meant, memories of others are searched as well.
     of_them = len(trace.about.found) if trace.about else 0
     narrowed = bool(meant) and not (trace.about and of_them < asked["limit"])

@@ -18,9 +18,9 @@ from dashboard.queries import playground as queries
 from dashboard.queries.contacts import distinctions, tell_apart
 from dashboard.queries.memories import linked
 from memories.context import build
+from memories.context.build import Trace
 from memories.context.request import ContextRequest
-from memories.context.result import Trace
-from memories.context.turns import stored_turns
+from memories.context.who import stored_turns
 from memories.providers.errors import ProviderError
 from memories.providers.factory import chat_model
 from memories.providers.openai.chat import ChatMessage, ChatModel

@@ -63,7 +63,7 @@ def one_user(
         "time_zone": end_user.time_zone,
         "time_zones": time_zones.names(),
         "own_card": queries.own_keys(end_user),
-        "own_text": own_card.text_of(end_user, own_card.of(end_user)),
+        "own_text": own_card.text_of(end_user),
         "own_keys": [(key, label(key, words.language_of())) for key in ON_OWN_CARD],
         **more,
     }

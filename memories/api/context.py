@@ -15,10 +15,9 @@ from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
 from memories.api.search import RELEVANCE
 from memories.context import build, pace
+from memories.context.build import Injection, note_use
 from memories.context.render import InjectedMemory
 from memories.context.request import ALL, ContextRequest
-from memories.context.result import Injection
-from memories.context.use import note_use
 from memories.models import Message
 from understanding.statements.client_text import without_client_text
 

@@ -12,8 +12,7 @@ from accounts.api import Asked, UserView, operation
 from accounts.errors import conflict, first_or_404
 from accounts.paging import PageQuery, page, page_of
 from contacts.models import Contact
-from memories.context.forget_notices import forgetting
-from memories.context.result import Forgetting
+from memories.context.build import Forgetting, forgetting
 from memories.erasure import erase
 from memories.erasure.erase import decide
 from memories.erasure.receipts import By

@@ -253,6 +253,7 @@ MOST_EDGES = 100
 SHARES = Edge.SHARES_ENTITY.rstrip(":")
 # Kinds that hold in both directions.
 MUTUAL = (str(Edge.Kind.CONFLICTS), Edge.SHARES_ENTITY)
+KINDS = [kind.value for kind in edit_edges.STATED]
 _KINDS = [*Edge.Kind, SHARES]
 _KIND = rf"^(?:(?:{'|'.join(_KINDS)})$|{Edge.SHARES_ENTITY})"
 
@@ -281,7 +282,7 @@ class NewEdge(fields.Reasoned):
     """This memory stands so to another one: it ``causes`` the target, …"""
 
     target = fields.Identifier()
-    kind = serializers.ChoiceField([kind.value for kind in edit_edges.STATED])
+    kind = serializers.ChoiceField(KINDS)
 
 
 class MemorySummary(serializers.ModelSerializer):

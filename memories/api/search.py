@@ -14,8 +14,7 @@ from memories.api.serializers import MAX_PEOPLE, TYPES, MemorySerializer, with_r
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
-from memories.search.ranking import Hit
-from memories.search.recall import SearchRequest
+from memories.search.recall import Hit, SearchRequest
 
 
 class SearchForm(fields.Strict):

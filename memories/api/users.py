@@ -121,4 +121,4 @@ class Card(UserView):
 
 def _shown(end_user: EndUser) -> dict[str, Any]:
     known = own_card.of(end_user)
-    return {"card": own_card.text_of(end_user, known), "attributes": known}
+    return {"card": own_card.text_of(end_user), "attributes": known}

@@ -9,73 +9,261 @@ meanwhile; only if it says otherwise, memories are looked for again.
 
 import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from uuid import UUID
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+from uuid import UUID, uuid4
 
-from accounts.models import EndUser
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+from prometheus_client import Histogram
+
+from accounts import tracing
+from accounts.best_effort import best_effort
+from accounts.cells import atomic, connection
+from accounts.models import App, EndUser
+from accounts.scope import user_scope
 from contacts import store
-from contacts.lookup import People
-from memories import own_card
-from memories.context import forget_notices, linked, timing, use, what, who
-from memories.context.render import Block, InjectedContact, InjectedDate, render
-from memories.context.request import ContextRequest
-from memories.context.result import Injection, Trace, Way
-from memories.context.timing import Clock, since
+from contacts.lookup import People, look_up
+from memories import own_card, queue
+from memories.context import memory_vote, what, who
+from memories.context.render import (
+    Block,
+    InjectedContact,
+    InjectedDate,
+    InjectedMemory,
+    not_found,
+    render,
+)
+from memories.context.request import ALL, ContextRequest
+from memories.context.what import About, Way
 from memories.corrections import erasure_requests
-from memories.models import Erasure
-from understanding.types import Person
+from memories.models import Erasure, Injected, Memory, Retrieval
+from memories.providers.factory import embedder
+from memories.search.query_vectors import QueryVectors
+from memories.search.recall import Hit
+from understanding.people.mentions import entries_of, find_mentions
+from understanding.requests import forget_reading
+from understanding.statements.fence import WORDS
+from understanding.types import Mention, Person
+
+# Whether this process has loaded what contexts read; before that no deadline holds.
+is_warm = False
+JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was forgotten
+STEPS = ("who", "model", "linked", "embedding", "search", "prompt")
+# What becomes of one: whether it was searched (Injection.searched), or that it failed.
+FAILED = "failed"
+OUTCOMES = ("yes", "words", "late", "no", FAILED)
+# Of this process alone, under its number: what asks /metrics of a site meets one process or another,
+# and may not take the counts of two for those of one.
+SECONDS = Histogram(
+    "mio_context_seconds",
+    "Seconds that contexts took which applications asked for.",
+    ["process", "outcome"],
+    buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+    registry=None,
+)
+
+# In each language: a name, a turn that has it, a message that refers back to it, and one that asks
+# to forget, which each stored message is looked through for.
+_TALKS = (
+    (
+        "小红",
+        "我同事小红在腾讯上班，她妈妈是医生",
+        "她最近怎么样了，那个养猫的朋友还在忙吗？",
+        "请忘掉小红这个人吧",
+    ),
+    (
+        "Greta",
+        "My friend Greta works at Siemens, her mum is a nurse.",
+        "How is she, and who paints?",
+        "Please forget Greta.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """What the user asked in a chat to forget: ``hidden``, then ``erased``. While it is hidden
+    an undo of ``change_id`` brings it back, until ``erased_after``. ``memories`` and
+    ``contacts`` are how many; ``undecided`` are so many messages and contacts that may be
+    about forgotten people. ``not_found``: nothing that is kept was meant. ``unclear``: what
+    is meant could not be told. ``missing``: of what was asked for, this is not kept."""
+
+    id: UUID
+    state: str
+    memories: int
+    contacts: int
+    undecided: int
+    missing: list[str]
+    requested_at: datetime
+    erased_after: datetime
+    change_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """``system_prompt`` is empty when there is nothing to say. ``resolved`` says whose answer it is
+    who is meant (:data:`memories.context.who.Resolved`), ``timing`` what each step took, in
+    milliseconds. ``searched``: ``yes``, ``words`` (the message could not be embedded),
+    ``late`` (the search would have ended after the deadline and was left out) or ``no``."""
+
+    system_prompt: str = ""
+    user_card: str = ""
+    contacts: tuple[InjectedContact, ...] = ()
+    memories: tuple[InjectedMemory, ...] = ()
+    forgetting: tuple[Forgetting, ...] = ()
+    dates: tuple[InjectedDate, ...] = ()
+    timing_ms: float = 0.0
+    resolved: str = "fast"
+    searched: str = "no"
+    timing: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``name`` is one of STEPS; ``embedding`` is what was left of it to wait for."""
+
+    name: str
+    ms: float
+    statements: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an injection came about. ``block`` is its text in parts, None for nobody's; ``ways`` are all
+    memories found, the best first; ``about`` is None where nobody's memories were looked for."""
+
+    injection: Injection
+    block: Block | None = None
+    mentions: tuple[Mention, ...] = ()
+    ways: tuple[Way, ...] = ()
+    steps: tuple[Step, ...] = ()
+    about: About | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The memories about those meant and by search; ``searched`` as an Injection has it."""
+
+    about: About | None = None
+    hits: Sequence[Hit] = ()
+    searched: str = "no"
 
 
 def build(end_user: EndUser | None, request: ContextRequest) -> Injection:
     """What a chat model should know before it answers the message. The memories injected count as
     used."""
     traced = trace(end_user, replace(request, heal=True))
-    use.note_use(end_user, traced, request.session_id)
+    note_use(end_user, traced, request.session_id)
     return traced.injection
 
 
 def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
     """What ``build`` gives for the same, and how it came about. Writes nothing, but for edges that
     are to ``heal``, and what a model was asked. An end user that was never seen has nothing."""
-    started = time.perf_counter()
+    clock = _Clock()
     if end_user is None:
-        return Trace(Injection(timing_ms=since(started)))
-    clock = Clock()
-    embedding = what.embed(end_user, request)
-    fast, asked = who.ask(end_user, request, clock)
-    if embedding is not None:
-        embedding.until = what.until(started, request.deadline_ms)
-
-    def memories_of(meant: Mapping[UUID, Person]) -> what.Found:
-        if meant:
-            return what.about(end_user, request, meant, embedding, clock)
-        return what.anything(end_user, request, embedding, clock)
-
+        return Trace(Injection(timing_ms=clock.total_ms))
+    deadline = request.deadline_ms
+    if deadline is None:  # a process that is still loading what it reads texts with has none
+        deadline = settings.MIO_CONTEXT_DEADLINE_MS if is_warm else 0
+    embedding = what.embed(request, clock.began + deadline / 1000 if deadline else None)
+    turns = who.turns_of(end_user, request.session_id, request.history)
+    with clock.step("who"):
+        stay = settings.MIO_KEEP_CARDS if request.keep_cards is None else request.keep_cards
+        stay = stay if "cards" in request.include else 0
+        fast = look_up(end_user, request.message, turns, stay)
+    asked: who.Question | who.Opinion = who.Opinion(fast.mentions)
+    if (request.resolve or settings.MIO_RESOLVE) != "fast":
+        with clock.step("model"):
+            asked = who.ask(end_user, request, fast, turns)
     meant = who.meant(fast.mentions)
-    found = memories_of(meant)
-    opinion = who.answer(asked, clock)
-    if (otherwise := who.meant(opinion.mentions)).keys() != meant.keys():
-        found = memories_of(otherwise)
-    people = who.decided(end_user, fast, opinion, found.voted)
-    contacts = who.contacts_of(people)
+    found = _memories(end_user, request, meant, embedding, clock)
+    if isinstance(asked, who.Opinion):
+        opinion = asked
+        clock.steps.pop("model", None)  # nobody was asked
+    else:
+        with clock.step("model"):
+            opinion = asked.opinion()
+        if (otherwise := who.meant(opinion.mentions)).keys() != meant.keys():
+            meant, found = otherwise, _memories(end_user, request, otherwise, embedding, clock)
+    voted = None
+    if found.hits and embedding and not meant:
+        voted = memory_vote.meant(request.message, found.hits, embedding.wait())
+    people = who.decided(end_user, fast, opinion, voted)
+    return _rendered(end_user, request, people, opinion.resolved, found, clock)
+
+
+def _memories(
+    end_user: EndUser,
+    request: ContextRequest,
+    meant: Mapping[UUID, Person],
+    embedding: QueryVectors | None,
+    clock: "_Clock",
+) -> _Found:
+    """The memories of those who are meant, and what a search finds."""
+    known = None
+    if meant and "linked" in request.include:
+        with clock.step("linked"):
+            known = what.about_people(
+                end_user, list(meant.values()), request.message, request.limit
+            )
+    if embedding is None:
+        return _Found(known)
+    waited = embedding.waited
+    with clock.step("search"):
+        hits, searched = what.search(end_user, request, embedding, list(meant), known)
+    waited = embedding.waited - waited
+    clock.add("embedding", waited)
+    clock.add("search", -waited)
+    return _Found(known, hits, searched)
+
+
+def _rendered(
+    end_user: EndUser,
+    request: ContextRequest,
+    people: People,
+    resolved: who.Resolved,
+    found: _Found,
+    clock: "_Clock",
+) -> Trace:
+    """The prompt with the cards of these people and the memories found, and all that led to it."""
     with clock.step("prompt"):
+        contacts = who.contacts_of(people)
         erasures = erasure_requests.reported(end_user)
-        own_text = (
-            own_card.text_of(end_user, own_card.of(end_user)) if "user" in request.include else ""
+        own_text = own_card.text_of(end_user) if "user" in request.include else ""
+        shown = contacts if "cards" in request.include else []
+        # Whoever has a card has it on the card, but for a compact one.
+        on_card = {contact.id for contact in shown if contact.matched_by != "conversation"}
+        near = people.near if "dates" in request.include else ()
+        known = found.about.found if found.about else []
+        ways = what.candidates(end_user, request.message, known, found.hits, people.mentions, shown)
+        block = render(
+            end_user.reads,
+            request,
+            shown,
+            [way.injected for way in ways],
+            notices=_notices(erasures, request.session_id, end_user.reads),
+            dates=[InjectedDate(*date) for date in near if date.contact not in on_card],
+            today=end_user.day_of_talk,
+            own_card=own_text,
         )
-        ways, block = _prompt(end_user, request, people, contacts, found, own_text, erasures)
     kept = {memory.id for memory in block.memories}
-    steps = tuple(clock.by_name())
+    steps = tuple(clock.steps[name] for name in STEPS if name in clock.steps)
     injection = Injection(
         system_prompt=str(block),
         user_card=own_text,
         contacts=tuple(contacts),
         memories=block.memories,
-        forgetting=tuple(map(forget_notices.forgetting, erasures)),
+        forgetting=tuple(map(forgetting, erasures)),
         dates=block.dates,
-        timing_ms=since(started),
-        resolved=opinion.resolved,
+        timing_ms=clock.total_ms,
+        resolved=resolved,
         searched=found.searched,
         timing={step.name: round(step.ms, 3) for step in steps},
     )
@@ -85,54 +273,137 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
     return Trace(injection, block, tuple(people.mentions), tuple(ways), steps, found.about)
 
 
+def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) -> Trace:
+    """What a model should know before it answers somebody else than the end user, in a chat of
+    several: what they told themselves, and nothing that the user did."""
+    clock = _Clock()
+    bearers = store.find(end_user, speaker)
+    own = bearers[0] if len(bearers) == 1 else None  # of several, nobody knows which
+    names = {speaker, *((own.name, *own.aliases) if own else ())}
+    ways = what.ways(what.told_by(end_user, names, request.message), [], end_user)
+    block = render(end_user.reads, request, [], [way.injected for way in ways])
+    injection = Injection(str(block), memories=block.memories, timing_ms=clock.total_ms)
+    return Trace(injection, block, ways=tuple(ways))
+
+
 def measured_trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
     """``trace``, counted with its time and outcome."""
-    started, outcome = time.perf_counter(), timing.FAILED
+    started, outcome = time.perf_counter(), FAILED
     try:
         traced = trace(end_user, request)
         outcome = traced.injection.searched
         return traced
     finally:
-        timing.outcomes_of(os.getpid())[outcome].observe(time.perf_counter() - started)
+        _outcomes(os.getpid())[outcome].observe(time.perf_counter() - started)
 
 
-def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) -> Trace:
-    """What a model should know before it answers somebody else than the end user, in a chat of
-    several: what they told themselves, and nothing that the user did."""
-    started = time.perf_counter()
-    bearers = store.find(end_user, speaker)
-    own = bearers[0] if len(bearers) == 1 else None  # of several, nobody knows which
-    names = {speaker, *((own.name, *own.aliases) if own else ())}
-    ways = what.ways(linked.told_by(end_user, names, request.message), [], end_user)
-    block = render(end_user.reads, request, [], [way.injected for way in ways])
-    injection = Injection(str(block), memories=block.memories, timing_ms=since(started))
-    return Trace(injection, block, ways=tuple(ways))
+@cache
+def _outcomes(process: int) -> dict[str, Histogram]:
+    """The histograms of a process by outcome; all at once, since the first failure is a growth from 0
+    only where 0 was told before."""
+    return {outcome: SECONDS.labels(str(process), outcome) for outcome in OUTCOMES}
 
 
-def _prompt(
-    end_user: EndUser,
-    request: ContextRequest,
-    people: People,
-    contacts: Sequence[InjectedContact],
-    found: what.Found,
-    own_text: str,
-    erasures: Sequence[Erasure],
-) -> tuple[list[Way], Block]:
-    """All memories for the prompt, and the prompt."""
-    shown = contacts if "cards" in request.include else []
-    # Whoever has a card has it on the card, but for a compact one.
-    on_card = {contact.id for contact in shown if contact.matched_by != "conversation"}
-    near = people.near if "dates" in request.include else ()
-    hits = what.without_those_on_cards(found.hits, shown)
-    ways = what.candidates(end_user, request, found, people, hits)
-    block = render(
-        end_user.reads,
-        request,
-        shown,
-        [way.injected for way in ways],
-        notice=forget_notices.just_asked(erasures, request.session_id),
-        dates=[InjectedDate(*date) for date in near if date.contact not in on_card],
-        today=end_user.day_of_talk,
-        own_card=own_text,
+def note_use(end_user: EndUser | None, traced: Trace, session_id: str = "") -> None:
+    """Counts the memories injected as used (MIRA: they earn their persistence by it), and hands people
+    for whom links were not enough to the background linker. What the database doesn't take is logged
+    with the end user's id, and lost."""
+    memory_ids = [memory.id for memory in traced.injection.memories]
+    if end_user is None or not (traced.about or memory_ids):
+        return
+    # A request has closed its scope when its answer is sent.
+    with user_scope(end_user), best_effort("Use of the context of end user", end_user.pk):
+        if traced.about is not None:
+            for contact_id in traced.about.unlinked:
+                queue.enqueue("link_backfill", str(contact_id), end_user_id=end_user.pk)
+            column = "fallback" if traced.about.unlinked else "linked"
+            day = Retrieval.objects.of(end_user).filter(day=timezone.localdate())
+            if not day.update(**{column: F(column) + 1}):
+                row = Retrieval(end_user=end_user, day=timezone.localdate(), **{column: 1})
+                Retrieval.objects.bulk_create([row], ignore_conflicts=True)
+        if memory_ids:
+            Injected.objects.create(end_user=end_user, session_id=session_id, memory_ids=memory_ids)
+            with atomic():
+                # What somebody writes to at this moment is left out: nobody waits for a count, and
+                # two that wait for each other would be a deadlock.
+                free = Memory.objects.filter(pk__in=memory_ids)
+                free = free.select_for_update(skip_locked=True, no_key=True, of=("self",))
+                Memory.objects.filter(pk__in=free.values("pk")).update(
+                    access_count=F("access_count") + 1,
+                    last_accessed_at=timezone.now(),
+                    last_accessed_day=end_user.activity_days,
+                )
+
+
+def forgetting(erasure: Erasure) -> Forgetting:
+    """An erasure as apps see it."""
+    pending = erasure.state == Erasure.State.PENDING
+    return Forgetting(
+        id=erasure.id,
+        state="hidden" if pending else erasure.state,
+        memories=len(erasure.memory_ids),
+        contacts=len(erasure.contact_ids),
+        undecided=len(erasure.unsure_message_ids) + len(erasure.unsure_contact_ids),
+        missing=erasure.missing,
+        requested_at=erasure.requested_at,
+        erased_after=erasure.due_at if pending else erasure.finished_at or erasure.due_at,
+        change_id=erasure.change_id,
     )
-    return ways, block
+
+
+def _notices(erasures: Sequence[Erasure], session_id: str, language: str) -> list[str]:
+    """What became of the latest request of this session to forget, if it was made a moment ago."""
+    since = timezone.now() - JUST_NOW
+    one = next(
+        (one for one in erasures if one.session_id == session_id and one.requested_at > since), None
+    )
+    if one is None:
+        return []
+    if one.state == Erasure.State.UNCLEAR:
+        return [WORDS[language]["unclear"]]
+    nothing = one.state == Erasure.State.NOT_FOUND
+    missing = [not_found(one.missing, language)] if nothing or one.missing else []
+    return missing if nothing else [WORDS[language]["forgotten"], *missing]
+
+
+def warm_up() -> None:
+    """Builds a context in each language for an end user that no database has; takes a second or
+    two. A model server is not asked."""
+    global is_warm
+    nobody = EndUser(pk=0, app=App())
+    wanted = [part for part in ALL if part != "search" or embedder().in_process]
+    with user_scope(nobody):
+        for name, turn, message, request in _TALKS:
+            forget_reading.read(request)
+            find_mentions(turn, entries_of([Person(uuid4(), name)]))
+            history = [("user", turn)]
+            trace(nobody, ContextRequest(message, "", history, include=wanted, resolve="fast"))
+    is_warm = True
+
+
+class _Clock:
+    """The time and the statements of each step, those of one name together."""
+
+    def __init__(self) -> None:
+        self.began = time.perf_counter()
+        self.steps: dict[str, Step] = {}
+        self._statements = 0
+
+    @property
+    def total_ms(self) -> float:
+        return round((time.perf_counter() - self.began) * 1000, 3)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        before, started = self._statements, time.perf_counter()
+        with tracing.span(f"context {name}"), connection.execute_wrapper(self._counted):
+            yield
+        self.add(name, (time.perf_counter() - started) * 1000, self._statements - before)
+
+    def add(self, name: str, ms: float, statements: int = 0) -> None:
+        before = self.steps.get(name, Step(name, 0.0, 0))
+        self.steps[name] = Step(name, before.ms + ms, before.statements + statements)
+
+    def _counted(self, execute: Callable[..., Any], *args: Any) -> Any:
+        self._statements += 1
+        return execute(*args)

@@ -20,7 +20,7 @@ import regex
 
 from accounts.reasons import Reason
 from contacts.key_index import person_of
-from memories.search.ranking import Hit
+from memories.search.recall import Hit
 from memories.search.relevance import Relevance
 from understanding.learned import log_odds, logistic, model
 from understanding.text import clean, normalise

@@ -1,7 +1,6 @@
 """Whether the model that says whom messages mean answers in time on this installation: one that is
 late too often is left alone for a while, and then tried again."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -39,12 +38,9 @@ def measure(now: datetime) -> None:
     calls = list(rows.values_list("outcome", "latency_ms")[:LAST])
     if len(calls) < LEAST:
         return
-    if _slow(calls) > SHARE * len(calls):
+    late = ModelCall.Outcome.LATE
+    over_budget = sum(outcome == late or ms > BUDGET_MS for outcome, ms in calls)
+    if over_budget > SHARE * len(calls):
         SlowModel.objects.update_or_create(model=model, defaults={"since": now})
     elif known:
         known.delete()
-
-
-def _slow(calls: Sequence[tuple[str, float]]) -> int:
-    """How many were over the budget, whichever it was."""
-    return sum(outcome == ModelCall.Outcome.LATE or ms > BUDGET_MS for outcome, ms in calls)

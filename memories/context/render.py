@@ -1,6 +1,6 @@
 """What is injected, and the text of it: a fenced block for a system prompt."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
@@ -8,6 +8,7 @@ from uuid import UUID
 from contacts.cards import date_said
 from memories.context.request import ContextRequest
 from understanding.dates.important_dates import date_text
+from understanding.lexicon.rules import content
 from understanding.statements.fence import CLOSE, OPEN, WORDS
 from understanding.statements.secrets import masked
 from understanding.statements.wordings import attributed
@@ -19,23 +20,7 @@ MAX_LINE = 300  # graphemes of one memory in the prompt
 STAYING = 80  # tokens of the card of somebody who is only still talked about
 MOST_ENDED, MAX_ENDED = 4, 80  # facts of it that are no longer true, and graphemes of each
 
-_SOMETHING = {"en": "something that was said", "zh": "之前说过的一些内容"}
-_NEAR = {
-    "en": {
-        "near": "- {on} ({when}): {name}, {what}",
-        "user": "the user",
-        "today": "today",
-        "tomorrow": "tomorrow",
-        "in_days": "in {} days",
-    },
-    "zh": {
-        "near": "- {on}（{when}）：{name}，{what}",
-        "user": "用户",
-        "today": "今天",
-        "tomorrow": "明天",
-        "in_days": "{}天后",
-    },
-}
+_TEXTS = content(__file__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +63,6 @@ class InjectedDate:
 
 
 @dataclass(frozen=True, slots=True)
-class ForgetNotice:
-    """What became of a request to forget: something was ``forgotten``, nothing was found for what
-    is ``missing`` (None: all was found, empty: it named nothing), or it was ``unclear``."""
-
-    forgotten: bool = False
-    missing: tuple[str, ...] | None = None
-    unclear: bool = False
-
-
-NO_NOTICE = ForgetNotice()
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
     """Entries below a heading ("" for notices, which have none): a card each, or a line."""
 
@@ -123,16 +95,15 @@ def render(
     contacts: Sequence[InjectedContact],
     memories: Sequence[InjectedMemory],
     *,
-    notice: ForgetNotice = NO_NOTICE,
+    notices: Sequence[str] = (),
     dates: Sequence[InjectedDate] = (),
     today: date = date.min,
     own_card: str = "",
 ) -> Block:
     """The fenced block without secrets within the budget of the ``request``, with up to its limit of
-    memories; they are the best first. ``dates`` are as seen ``today``. The user's ``own_card`` has at
+    memories; they are the best first. ``notices`` stand before all else; ``dates`` are as seen ``today``. The user's ``own_card`` has at
     most half of the budget."""
     words = WORDS[language]
-    notices = _notices(words, language, notice)
     apart = ("forgotten", "not_found", "unclear", "dates", "user")
     fixed = [text for key, text in words.items() if key not in apart]
     left = request.token_budget - estimate_tokens("\n".join([OPEN, *fixed, *notices, CLOSE]))
@@ -211,7 +182,7 @@ def _line(memory: InjectedMemory, text: str, language: str) -> str:
 
 
 def _near(near: InjectedDate, today: date, language: str) -> str:
-    words = _NEAR[language]
+    words = _TEXTS[language]
     ahead = (near.on - today).days
     when = words[("today", "tomorrow")[ahead]] if ahead < 2 else words["in_days"].format(ahead)
     name = one_line(near.name, MAX_NAME)
@@ -223,14 +194,11 @@ def _near(near: InjectedDate, today: date, language: str) -> str:
     )
 
 
-def _notices(words: Mapping[str, str], language: str, notice: ForgetNotice) -> list[str]:
-    notices = [words["forgotten"]] if notice.forgotten else []
-    notices += [words["unclear"]] if notice.unclear else []
-    if notice.missing is not None:
-        quoted = [f"“{one_line(word, MAX_WORD)}”" for word in notice.missing[:MAX_MISSING]]
-        what = (", " if language == "en" else "、").join(quoted) or _SOMETHING[language]
-        notices.append(words["not_found"].format(what))
-    return notices
+def not_found(missing: Iterable[str], language: str) -> str:
+    """The notice that nothing was found for what a user asked to forget."""
+    quoted = [f"“{one_line(word, MAX_WORD)}”" for word in missing][:MAX_MISSING]
+    what = (", " if language == "en" else "、").join(quoted) or _TEXTS[language]["something"]
+    return WORDS[language]["not_found"].format(what)
 
 
 def _fitting(card: str, budget: int) -> tuple[str, int]:

@@ -1,148 +1,239 @@
-"""The memories for a context: linked to those who are meant, and found by search."""
+"""The memories for a context: those linked to the people who are meant, text only for what is not
+linked yet, and what a search finds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
-from contacts.lookup import People
-from memories.context import linked, memory_vote, timing
+from accounts.reasons import Reason
 from memories.context.render import InjectedContact, InjectedMemory
 from memories.context.request import ContextRequest
-from memories.context.result import Way
-from memories.context.timing import Clock
-from memories.models import Memory
+from memories.models import Link, Memory
 from memories.providers.factory import embedder
-from memories.search import recall, relevance
+from memories.search import concepts, recall, relevance
 from memories.search.query import asks_past
 from memories.search.query_vectors import LateError, QueryVectors
-from memories.search.ranking import Hit
-from memories.search.recall import SearchRequest
+from memories.search.recall import Hit
+from memories.search.tokens import own, query_tokens, tokenise
+from memories.sql_files import fetch, sql_pieces
 from understanding.attributes import label
+from understanding.names import name_key
 from understanding.statements.wordings import greets
-from understanding.types import Person
+from understanding.types import Mention, Person
+
+# How many of a contact's latest memories compete for a place in the prompt: bounds the cost
+# whatever the contact's history is. Older ones are on the card, or found by search.
+WINDOW = 40
+# A memory that shares words with the message is wanted more than one that is merely new.
+OVERLAP_WEIGHT, IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.5, 0.3, 0.2
+# At most so many memories that are no longer true are told beside what took their place.
+MOST_FORMER = 3
+# What one of these has of the score of its successor: it stands right below it.
+FORMER_SHARE = 0.95
 
 _WITH_HISTORY = (Memory.Status.ACTIVE, Memory.Status.OUTDATED)
 _UNTIL = {"en": "until {}", "zh": "到{}为止"}
+_SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
+_SQL = sql_pieces(__file__, shown=_SHOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The memories about those meant and by search; ``searched`` as an Injection has it. ``voted``
-    is whom the hits mean, where nobody else is meant."""
+    """``score`` is in 0..1. ``names``: the contact that an unlinked memory names."""
 
-    about: linked.About | None = None
-    hits: Sequence[Hit] = ()
-    searched: str = "no"
-    voted: memory_vote.Voted | None = None
+    memory: Memory
+    score: float
+    reason: Reason
+    names: UUID | None = None
 
 
-def embed(end_user: EndUser, request: ContextRequest) -> QueryVectors | None:
+@dataclass(frozen=True, slots=True)
+class About:
+    """``unlinked``: the contacts for whom links were not enough."""
+
+    found: list[Found]
+    unlinked: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a memory was found: about a person in the message, by search, or both. ``kept``:
+    it found room; ``line``: it has a line of its own, not only one on a card."""
+
+    memory: Memory
+    injected: InjectedMemory
+    found: Found | None
+    hit: Hit | None
+    kept: bool = False
+    line: bool = False
+
+
+def about_people(end_user: EndUser, people: Sequence[Person], message: str, limit: int) -> About:
+    """The memories about these people that fit the message best, at most ``limit``.
+
+    Phase one follows the links. Only where they give fewer than ``limit`` does phase two
+    look for memories that name the contact and are not linked yet, by a statement each.
+    """
+    params = {"end_user": end_user.pk, "contacts": [one.id for one in people], "window": WINDOW}
+    linked: dict[UUID, Memory] = {}
+    for *columns, supersedes in fetch(_SQL["latest"], params):
+        memory = Memory.shown(columns)
+        memory.supersedes = supersedes
+        linked[memory.pk] = memory
+    found = _ranked(list(linked.values()), message, Reason("linked"))
+    unlinked = []
+    if len(found) < limit:
+        for person in people:
+            naming = unlinked_naming(end_user.pk, person).only(*Memory.SHOWN)[:limit]
+            fresh = [m for m in naming if m.id not in linked]
+            if fresh:
+                unlinked.append(person.id)
+                reason = Reason("not_linked_yet", name=person.name)
+                found += _ranked(fresh, message, reason, person.id)
+    return About(_best_first(found)[:limit], tuple(unlinked))
+
+
+def told_by(end_user: EndUser, names: Collection[str], message: str) -> list[Found]:
+    """The latest memories that somebody of these names told themselves, the best for the message
+    first. One statement."""
+    rows = Memory.objects.of(end_user).active().facts().filter(speaker__in=names)
+    latest = rows.only(*Memory.SHOWN).order_by("-said_at", "pk")[:WINDOW]
+    return _best_first(_ranked(list(latest), message, Reason("linked")))
+
+
+def _best_first(found: Iterable[Found]) -> list[Found]:
+    return sorted(found, key=lambda item: (-item.score, str(item.memory.id)))
+
+
+def _ranked(
+    memories: Sequence[Memory], message: str, reason: Reason, names: UUID | None = None
+) -> list[Found]:
+    wanted = set(query_tokens(message))
+    # That a memory has a time, any time, is no word of the message.
+    words = wanted - {concepts.HAS_TIME}
+    newest_first = sorted(memories, key=lambda memory: (memory.said_at, memory.id), reverse=True)
+    return [
+        Found(
+            memory,
+            OVERLAP_WEIGHT * (len(words.intersection(own(memory.tokens))) / (len(wanted) or 1))
+            + IMPORTANCE_WEIGHT * memory.importance
+            + RECENCY_WEIGHT / (1 + place),
+            reason,
+            names,
+        )
+        for place, memory in enumerate(newest_first)
+    ]
+
+
+def unlinked_naming(end_user_id: int, person: Person) -> QuerySet[Memory]:
+    """The active memories that hold one of the contact's names as words and have no link to
+    it, not even a rejected one, nor to a namesake, whom they are known to mean."""
+    named = Memory.objects.none()
+    for tokens in map(tokenise, (person.name, *person.aliases)):
+        if tokens:
+            named |= Memory.objects.holding(end_user_id, tokens)
+    namesakes = Link.objects.standing().filter(
+        memory=OuterRef("pk"), contact__name_key=name_key(person.name)
+    )
+    rows = named.of(end_user_id).active().facts()
+    return rows.exclude(links__contact=person.id).exclude(Exists(namesakes))
+
+
+def said_not_to_be_about(
+    end_user: EndUser, people: Collection[UUID], memories: Collection[UUID]
+) -> set[UUID]:
+    """Those of the memories that somebody said are not about one of these people. One statement."""
+    links = Link.objects.of(end_user).filter(contact__in=people, memory__in=memories, rejected=True)
+    return set(links.values_list("memory", flat=True))
+
+
+def embed(request: ContextRequest, until: float | None) -> QueryVectors | None:
     """Begins to embed the message; None where nothing is searched for."""
     if "search" not in request.include or greets(request.message):
         return None
-    return QueryVectors(embedder(), request.message, end_user.pk)
+    return QueryVectors(embedder(), request.message, until)
 
 
-def about(
+def search(
     end_user: EndUser,
     request: ContextRequest,
-    people: Mapping[UUID, Person],
-    embedding: QueryVectors | None,
-    clock: Clock,
-) -> Found:
-    """The memories of people who are meant: those linked to them, and what a search finds among
-    theirs, or where little is known of them, among everybody's."""
-    known = None
-    if "linked" in request.include:
-        with clock.step("linked"):
-            known = linked.about_people(
-                end_user, list(people.values()), request.message, request.limit
-            )
-    # Where little is known of those who are meant, what is asked for may be told of others.
-    looks_wider = known is not None and len(known.found) < request.limit
-    hits, searched = _search(
-        end_user, request, embedding, clock, contact_ids=() if looks_wider else tuple(people)
-    )
-    if looks_wider and hits:
-        with clock.step("search"):
-            ids = [hit.memory.id for hit in hits]
-            others = linked.said_not_to_be_about(end_user, list(people), ids)
-        hits = [hit for hit in hits if hit.memory.id not in others]
-    return Found(known, hits, searched)
-
-
-def anything(
-    end_user: EndUser, request: ContextRequest, embedding: QueryVectors | None, clock: Clock
-) -> Found:
-    """The memories that a search finds where nobody is meant, and whom they say that the message
-    means."""
-    hits, searched = _search(end_user, request, embedding, clock, with_people=True)
-    vectors = embedding.wait() if embedding and hits else []
-    return Found(None, hits, searched, memory_vote.meant(request.message, hits, vectors))
-
-
-def _search(
-    end_user: EndUser,
-    request: ContextRequest,
-    embedding: QueryVectors | None,
-    clock: Clock,
-    **narrowed: Any,
+    embedding: QueryVectors,
+    people: Collection[UUID],
+    known: About | None,
 ) -> tuple[list[Hit], str]:
-    """What a search finds, and whether it was made (as ``Injection.searched``)."""
-    if embedding is None:
-        return [], "no"
-    asked = SearchRequest(
+    """What a search finds among the memories of the ``people`` who are meant, or where little is
+    ``known`` of them, or nobody is meant, among everybody's; and whether it was made (as
+    ``Injection.searched``)."""
+    looks_wider = known is not None and len(known.found) < request.limit
+    contact_ids = () if looks_wider else tuple(people)
+    asked = recall.SearchRequest(
         request.message,
         limit=request.limit,
+        contact_ids=contact_ids,
         statuses=_WITH_HISTORY if asks_past(request.message) else (Memory.Status.ACTIVE,),
         heal=request.heal,
         floor=relevance.FLOOR,
-        least=0.0 if narrowed.get("contact_ids") else relevance.LEAST,
-        **narrowed,
+        with_people=not people,
+        least=0.0 if contact_ids else relevance.LEAST,
     )
-    waited, hits, searched = embedding.waited, list[Hit](), "late"
-    with clock.step("search"), suppress(LateError):
+    hits, searched = list[Hit](), "late"
+    with suppress(LateError):
         hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
         searched = "words" if embedding.failed else "yes"
-    clock.split("search", "embedding", embedding.waited - waited)
+    if looks_wider and hits:
+        denied = said_not_to_be_about(end_user, people, [hit.memory.id for hit in hits])
+        hits = [hit for hit in hits if hit.memory.id not in denied]
     return hits, searched
 
 
-def until(begun: float, deadline_ms: int | None) -> float | None:
-    """Until when a context that was begun then waits for its search. A process that is still
-    loading what it reads texts with is not held to what is set."""
-    if deadline_ms is None:
-        deadline_ms = settings.MIO_CONTEXT_DEADLINE_MS if timing.is_warm else 0
-    return begun + deadline_ms / 1000 if deadline_ms else None
-
-
-def without_those_on_cards(hits: Sequence[Hit], contacts: Sequence[InjectedContact]) -> list[Hit]:
-    """The hits without the profiles of people whose card is shown."""
-    on_cards = {f"profile:{contact.id}" for contact in contacts}
-    return [hit for hit in hits if hit.memory.content_hash not in on_cards]
-
-
 def candidates(
-    end_user: EndUser, request: ContextRequest, found: Found, people: People, hits: Sequence[Hit]
+    end_user: EndUser,
+    message: str,
+    known: Sequence[Found],
+    hits: Sequence[Hit],
+    mentions: Iterable[Mention],
+    cards: Iterable[InjectedContact],
 ) -> list[Way]:
-    """All memories for the prompt, the best first: those found, and what these took the place of
-    where the message is about it."""
-    linked_memories = found.about.found if found.about else []
-    scored = {hit.memory: hit.score for hit in hits}
-    scored |= {one.memory: one.score for one in linked_memories}
-    names = [name for m in people.mentions for name in (m.person.name, *m.person.aliases)]
-    former = linked.former(end_user, request.message, scored, names)
-    former = [one for one in former if one.memory not in scored]
-    return ways([*linked_memories, *former], hits, end_user)
+    """All memories for the prompt, the best first: those ``known`` of people and by search, and what
+    these took the place of where the message is about it; without the profiles of people whose
+    card is shown."""
+    on_cards = {f"profile:{contact.id}" for contact in cards}
+    hits = [hit for hit in hits if hit.memory.content_hash not in on_cards]
+    scored = {hit.memory: hit.score for hit in hits} | {one.memory: one.score for one in known}
+    names = [name for m in mentions for name in (m.person.name, *m.person.aliases)]
+    former = [one for one in _former(end_user, message, scored, names) if one.memory not in scored]
+    return ways([*known, *former], hits, end_user)
 
 
-def ways(found: Sequence[linked.Found], hits: Sequence[Hit], end_user: EndUser) -> list[Way]:
+def _former(
+    end_user: EndUser, message: str, scored: Mapping[Memory, float], names: Iterable[str]
+) -> list[Found]:
+    """What those of these memories (with their scores) took the place of that the message is
+    about: by a word, or the attribute that it asks for, and not by a name alone. One statement,
+    none where the message is about none of them, or these took nobody's place."""
+    wanted = {*query_tokens(message)} - {concepts.HAS_TIME}
+    wanted.difference_update(*map(tokenise, names))
+    asked = {
+        m.pk: score
+        for m, score in scored.items()
+        if m.supersedes is not False
+        and not wanted.isdisjoint([*own(m.tokens), *(f"about:{fact['key']}" for fact in m.facts)])
+    }
+    if not asked:
+        return []
+    params = {"end_user": end_user.pk, "newer": list(asked), "most": MOST_FORMER}
+    reason = Reason("no_longer_true")
+    rows: Any = Memory.objects.raw(_SQL["former"], params)
+    return [Found(memory, FORMER_SHARE * asked[memory.newer], reason) for memory in rows]
+
+
+def ways(found: Sequence[Found], hits: Sequence[Hit], end_user: EndUser) -> list[Way]:
     """Each memory once, the best first; what is said of it is what is known by its people."""
     by_search = {hit.memory.id: hit for hit in hits}
     ways = []
@@ -155,7 +246,7 @@ def ways(found: Sequence[linked.Found], hits: Sequence[Hit], end_user: EndUser) 
     return sorted(ways, key=lambda way: -way.injected.score)
 
 
-def _injected(one: linked.Found | Hit, hit: Hit | None, end_user: EndUser) -> InjectedMemory:
+def _injected(one: Found | Hit, hit: Hit | None, end_user: EndUser) -> InjectedMemory:
     memory = one.memory
     gone = memory.valid_to or memory.outdated_at or memory.updated_at
     history = memory.status == Memory.Status.OUTDATED
@@ -175,10 +266,10 @@ def _injected(one: linked.Found | Hit, hit: Hit | None, end_user: EndUser) -> In
 def _ended(memory: Memory, end_user: EndUser) -> tuple[str, ...]:
     """What of a memory is no longer true, and until when it was."""
     language = end_user.reads
-    told = (memory.stored_fact(row) for row in memory.facts if "outdated_at" in row)
+    facts = (memory.stored_fact(row) for row in memory.facts if "outdated_at" in row)
     return tuple(
         f"{label(fact.key, language)} {fact.value}, {_UNTIL[language].format(until)}"
-        for fact in told
+        for fact in facts
         if fact.valid_to
         for until in [timezone.localdate(fact.valid_to, end_user.zone).isoformat()[:7]]
     )

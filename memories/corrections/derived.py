@@ -24,8 +24,9 @@ from memories.models import (
     Work,
 )
 from memories.search import context_tokens
-from memories.search.sql import fetch, statement
+from memories.search.sql import statement
 from memories.search.tokens import tokenise
+from memories.sql_files import fetch
 from memories.types import MemoryType, Profile, Subtype
 
 PROFILE_FIELDS = ["attributes", "personality", "personality_sources", "timeline", "references"]

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from accounts.cells import atomic
@@ -79,10 +79,13 @@ def _remove(end_user: EndUser, contacts: Collection[Contact], recorder: Recorder
     sources = Memory.objects.of(end_user).filter(consolidated_into__in=profiles)
     spoken_for = [*derived.tracked(sources)]
     source_ids = [memory.pk for memory in spoken_for]
-    for rows in (tombstones, spoken_for, links, asked, stated, profiles):
-        recorder.watch(rows)  # all before any goes: the database cascades
-    for doomed in (links, asked, stated, profiles, Contact.objects.of(end_user).filter(pk__in=ids)):
-        doomed.delete()
+    recorder.watch([*tombstones, *spoken_for])
+    doomed: tuple[QuerySet[Any], ...] = (links, asked, stated, profiles)
+    for rows in doomed:  # all before any goes: the database cascades
+        recorder.watch(rows)
+    for rows in doomed:
+        rows.delete()
+    Contact.objects.of(end_user).filter(pk__in=ids).delete()
     derived.give_weight_back(end_user, source_ids)
     derived.point_at_profiles(end_user, source_ids)
     forgotten_names.take_out(end_user, names, recorder=recorder)

@@ -5,6 +5,7 @@ profiles read it again. After a merge, memories that name only the other of the 
 """
 
 from collections.abc import Collection, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -85,7 +86,7 @@ def _rows(change: Change, model: type[Model]) -> Rows:
     return [row for row in change.rows if row["model"] == model._meta.label_lower]
 
 
-def _ids(change: Change, model: type[Model], *, made: bool = False) -> list[str]:
+def _ids(change: Change, model: type[Model], *, made: bool = False) -> list[Any]:
     """The ids of the rows of a model that the change touched, or only of those that it ``made``."""
     return [row["id"] for row in _rows(change, model) if not (made and row["before"])]
 

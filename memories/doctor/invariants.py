@@ -24,9 +24,10 @@ from memories.models.search_index import POSTINGS
 from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from memories.search import context_tokens
-from memories.search.sql import fetch, statement
+from memories.search.sql import statement
 from memories.search.tokens import own, tokenise
 from memories.search.vectors import space
+from memories.sql_files import fetch
 from understanding.statements.secrets import refusal
 
 CHUNK = 500

@@ -48,9 +48,9 @@ def changed(end_user: EndUser, contact_id: UUID | None = None) -> list[Changed]:
         for fact in memory.as_stored().facts:
             if contact_id is not None and fact.person != contact_id:
                 continue
-            mine = found.setdefault(fact.person, {})
-            matter = _matter(fact, mine)
-            steps = mine.setdefault(matter, [])
+            matters = found.setdefault(fact.person, {})
+            matter = _matter(fact, matters)
+            steps = matters.setdefault(matter, [])
             since = fact.valid_from or memory.began_at
             steps.append(Step(fact.key, fact.value, since, fact.valid_to, memory.pk))
             if fact.outdated or memory.status == Memory.Status.OUTDATED:

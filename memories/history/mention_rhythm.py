@@ -5,32 +5,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
-from accounts.cells import connection
 from accounts.models import EndUser
+from memories.sql_files import fetch, sql_pieces
 
 MOST_MEMORIES = 300  # of each person, the latest
 LEAST_DAYS = 5  # on which somebody was spoken of, before there is a rhythm
 # Quiet is who was not spoken of for two weeks and three times as long as usual.
 QUIET_DAYS, QUIET_TIMES = 14, 3
-
-_DAYS = """
-WITH told AS (
-    SELECT DISTINCT latest.contact_id,
-           ((m.said_at AT TIME ZONE 'UTC') + m.said_offset * interval '1 minute')::date AS day
-    FROM unnest(%s::uuid[]) AS wanted (id)
-    CROSS JOIN LATERAL (
-        SELECT contact_id, memory_id FROM memories_link
-        WHERE contact_id = wanted.id AND NOT rejected AND end_user_id = %s
-        ORDER BY id DESC LIMIT %s) latest
-    JOIN memories_memory m ON m.id = latest.memory_id
-    WHERE m.kind = 'fact' AND m.status <> 'archived'
-), gaps AS (
-    SELECT contact_id, day, day - lag(day) OVER (PARTITION BY contact_id ORDER BY day) AS gap
-    FROM told
-)
-SELECT contact_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY gap), %s::date - max(day)
-FROM gaps GROUP BY contact_id HAVING count(*) >= %s
-"""
+_SQL = sql_pieces(__file__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +34,8 @@ class Rhythm:
 
 def rhythms(end_user: EndUser, contact_ids: Collection[UUID]) -> dict[UUID, Rhythm]:
     """The rhythm of each of these contacts that has one. One statement, however many."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _DAYS, [list(contact_ids), end_user.pk, MOST_MEMORIES, end_user.today, LEAST_DAYS]
-        )
-        return {
-            pk: Rhythm(max(1, round(usual)), max(0, silent))
-            for pk, usual, silent in cursor.fetchall()
-        }
+    params = [list(contact_ids), end_user.pk, MOST_MEMORIES, end_user.today, LEAST_DAYS]
+    return {
+        pk: Rhythm(max(1, round(usual)), max(0, silent))
+        for pk, usual, silent in fetch(_SQL["days"], params)
+    }

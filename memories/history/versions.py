@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from accounts.cells import connection
 from accounts.models import EndUser
 from memories.models import Edge, Memory
 from memories.search.sql import statement
+from memories.sql_files import fetch
 
 Status = Memory.Status
 
@@ -45,19 +45,15 @@ def versions(end_user: EndUser, memory_id: UUID) -> list[Version]:
     and what took its place, each with its edits. Three statements; empty when there is no
     such memory."""
     kinds = [Edge.Kind.SUPERSEDES, Edge.Kind.PART_OF]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _CHAIN, {"memory": memory_id, "kinds": [*map(str, kinds)], "longest": LONGEST}
-        )
-        ids = [pk for (pk,) in cursor.fetchall()]
+    params = {"memory": memory_id, "kinds": [*map(str, kinds)], "longest": LONGEST}
+    ids = [pk for (pk,) in fetch(_CHAIN, params)]
     memories = list(Memory.objects.of(end_user).filter(pk__in=ids).defer("tokens"))
     if all(memory.pk != memory_id for memory in memories):
         return []
     touches: dict[str, list[Any]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_TOUCHES, [end_user.pk, [str(memory.pk) for memory in memories]])
-        for row_id, *touch in cursor.fetchall():
-            touches.setdefault(row_id, []).append(touch)
+    of_memories = [end_user.pk, [str(memory.pk) for memory in memories]]
+    for row_id, *touch in fetch(_TOUCHES, of_memories):
+        touches.setdefault(row_id, []).append(touch)
     chain = [
         version
         for memory in memories

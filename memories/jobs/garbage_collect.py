@@ -33,7 +33,19 @@ def collect(end_user_id: int, budget: Budget) -> dict[str, int]:
     until none is left or the budget is spent; returns how many of each."""
     now = timezone.now()
     _unusable(now).filter(end_user=end_user_id).update(answer="")
-    return {name: _delete(rows, end_user_id, budget) for name, rows in _leftover(now).items()}
+    deleted = dict.fromkeys(_leftover(now), 0)
+    for name, rows in _leftover(now).items():
+        while budget.left:
+            with atomic():
+                if EndUser.objects.lock(end_user_id) is None:
+                    return deleted
+                ids = list(rows.filter(end_user=end_user_id).values_list("pk", flat=True)[:CHUNK])
+                rows.model.objects.filter(pk__in=ids).delete()
+            if not ids:
+                break
+            deleted[name] += len(ids)
+            budget.spend(rows=len(ids))
+    return deleted
 
 
 def _leftover(now: datetime) -> dict[str, QuerySet[Any]]:
@@ -49,18 +61,3 @@ def _leftover(now: datetime) -> dict[str, QuerySet[Any]]:
 def _unusable(now: datetime) -> QuerySet[ModelCall]:
     rows = ModelCall.objects.filter(end_user__isnull=False, created_at__lt=now - ANSWER_AGE)
     return rows.exclude(answer="").order_by()
-
-
-def _delete(rows: QuerySet[Any], end_user_id: int, budget: Budget) -> int:
-    deleted = 0
-    while budget.left:
-        with atomic():
-            if EndUser.objects.lock(end_user_id) is None:
-                break
-            ids = list(rows.filter(end_user=end_user_id).values_list("pk", flat=True)[:CHUNK])
-            rows.model.objects.filter(pk__in=ids).delete()
-        if not ids:
-            break
-        deleted += len(ids)
-        budget.spend(rows=len(ids))
-    return deleted

@@ -50,7 +50,7 @@ def claim(job: str, lease: timedelta) -> JobRun | None:
 def keep(run: JobRun, lease: timedelta) -> None:
     """Writes down how far the run came, and holds it for another ``lease``. Raises LostRun."""
     run.leased_until = timezone.now() + lease
-    _write(run, leased_until=run.leased_until)
+    _write(run, "leased_until")
 
 
 def finish(run: JobRun, error: Reason | str = "") -> None:
@@ -58,13 +58,7 @@ def finish(run: JobRun, error: Reason | str = "") -> None:
     the latest is kept, and no run for longer than ninety days. Raises LostRun."""
     run.state, run.error = State.FAILED if error else State.DONE, stored(error)
     run.finished_at, run.leased_until = timezone.now(), None
-    _write(
-        run,
-        state=run.state,
-        error=run.error,
-        finished_at=run.finished_at,
-        leased_until=None,
-    )
+    _write(run, "state", "error", "finished_at", "leased_until")
     earlier = JobRun.objects.filter(job=run.job).exclude(pk=run.pk).exclude(state=State.RUNNING)
     stale = Q(finished_at__lt=run.finished_at - KEPT)
     if run.state == State.DONE and not run.effect:
@@ -72,9 +66,9 @@ def finish(run: JobRun, error: Reason | str = "") -> None:
     earlier.filter(stale).delete()
 
 
-def _write(run: JobRun, **fields: object) -> None:
-    mine = JobRun.objects.filter(pk=run.pk, state=State.RUNNING)
-    if not mine.update(cursor=run.cursor, effect=run.effect, **fields):
+def _write(run: JobRun, *fields: str) -> None:
+    values = {name: getattr(run, name) for name in ("cursor", "effect", *fields)}
+    if not JobRun.objects.filter(pk=run.pk, state=State.RUNNING).update(**values):
         raise LostRun(run.job)
 
 

@@ -5,22 +5,18 @@ settings name the new space; then those are dropped. Nothing has to be stopped, 
 happened meanwhile is filled in by the workers (``sweeping.sweep``).
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.cells import connection
 from accounts.models import EndUser
-from memories import model_calls
 from memories.models import Memory, Vector
 from memories.pipeline.store_memories import embed_missing
 from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder as configured
 from memories.search import vectors
-from memories.search.vectors import Embedded
 
-CHUNK = 128
 DROPPED_AT_ONCE = 5000
 
 Progress = Callable[[int], object]
@@ -28,14 +24,6 @@ Progress = Callable[[int], object]
 
 class NotReady(Exception):
     """Memories have no vector in the space that would be kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pruned:
-    """``vectors`` that were dropped, and the other ``spaces`` that had any."""
-
-    vectors: int
-    spaces: tuple[str, ...]
 
 
 def missing(space: str, users: Iterable[int] | None = None) -> QuerySet[Memory]:
@@ -54,33 +42,12 @@ def reembed(
     written stays, and only what is missing is embedded. Raises ProviderError.
     """
     space = vectors.space(embedder)
-    done = 0
+    current = space == vectors.space(configured())
     waiting = missing(space, users).order_by().values("end_user")
-    for end_user in EndUser.objects.filter(pk__in=waiting).order_by("pk"):
-        for written in _chunks(end_user, embedder, space):
-            done += written
-            progress(written)
-        if space == vectors.space(configured()):
-            embed_missing(end_user, embedder)
-    return done
-
-
-def _chunks(end_user: EndUser, embedder: Embedder, space: str) -> Iterator[int]:
-    """Embeds a user's memories chunk by chunk; yields how many were written. A memory that is
-    corrected while it is embedded is left to the next run."""
-    after = None
-    rows = missing(space, [end_user.pk]).order_by("pk")
-    while chunk := list(
-        (rows if after is None else rows.filter(pk__gt=after)).values_list("pk", "content")[:CHUNK]
-    ):
-        made = model_calls.embed(end_user, embedder, [content for _, content in chunk])
-        after = chunk[-1][0]
-        yield vectors.put(
-            end_user.pk,
-            space,
-            [Embedded(pk, text, vector) for (pk, text), vector in zip(chunk, made, strict=True)],
-            current=False,
-        )
+    return sum(
+        embed_missing(end_user, embedder, current=current, progress=progress)
+        for end_user in EndUser.objects.filter(pk__in=waiting).order_by("pk")
+    )
 
 
 def index() -> dict[str, int]:
@@ -88,14 +55,15 @@ def index() -> dict[str, int]:
     return {"indexes": vectors.build_index(vectors.space(configured()))}
 
 
-def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> Pruned:
-    """Drops the vectors of every other space, and their indexes. Raises NotReady when
-    memories would be left without any."""
+def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> tuple[int, list[str]]:
+    """Drops the vectors of every other space, and their indexes; returns how many, and the spaces.
+    Raises NotReady when memories would be left without any."""
     space = vectors.space(embedder)
     if left := missing(space).count():
         raise NotReady(f"{left} memories have no vector in {space}; run reembed first.")
     vectors.drop_other_indexes(space)
-    others = tuple(sorted(vectors.spaces() - {space}))
+    rows = Vector.objects.exclude(space=space).order_by("space")
+    others = list(rows.values_list("space", flat=True).distinct())
     dropped = 0
     with connection.cursor() as cursor:
         while True:
@@ -106,6 +74,6 @@ def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> Pruned:
                 [space, DROPPED_AT_ONCE],
             )
             if not cursor.rowcount:
-                return Pruned(dropped, others)
+                return dropped, others
             dropped += cursor.rowcount
             progress(cursor.rowcount)

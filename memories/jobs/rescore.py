@@ -26,26 +26,17 @@ from memories.budget import Budget
 from memories.models import CONSOLIDATED_IMPORTANCE, PROFILE_IMPORTANCE, Memory
 from memories.pipeline import sync_contacts
 from memories.scoring import Parts
-from memories.search.sql import statement
+from memories.sql_files import fetch, sql_pieces
 
 # A smaller change moves no result; not writing it leaves no dead row behind.
 LEAST_CHANGE = 0.0005
 
-_STATEMENT = statement(__file__, "importance.sql")
-_PARTS = _STATEMENT.format(
+_SQL = sql_pieces(
+    __file__,
     temporal=" ".join(
         f"WHEN event_in_days <= {days} THEN {lift}" for days, lift in scoring.TEMPORAL
-    )
+    ),
 )
-# A row that another statement holds is skipped: a nightly job neither waits nor deadlocks.
-_RESCORE = f"""
-WITH final AS ({_PARTS}), held AS (
-    SELECT m.id, f.importance FROM memories_memory m JOIN final f ON f.id = m.id
-    WHERE abs(m.importance - f.importance) > %(least_change)s
-    FOR NO KEY UPDATE OF m SKIP LOCKED
-)
-UPDATE memories_memory m SET importance = held.importance FROM held WHERE m.id = held.id
-"""  # noqa: S608 made of this project's own constants only
 # The numbers of the formula, by which the statement calls them.
 _NUMBERS = {name.lower(): value for name, value in vars(scoring).items() if name.isupper()}
 
@@ -57,12 +48,11 @@ def rescore(end_user: EndUser | int, *, now: datetime | None = None) -> int:
     Two statements, whatever the number of memories. ``updated_at`` stays: nothing that was
     learnt has changed.
     """
-    pk = end_user if isinstance(end_user, int) else end_user.pk
-    held = EndUser.objects.lock(pk)
-    if held is None:
+    locked = EndUser.objects.lock(end_user if isinstance(end_user, int) else end_user.pk)
+    if locked is None:
         return 0
     with connection.cursor() as cursor:
-        cursor.execute(_RESCORE, _parameters(held, None, now))
+        cursor.execute(_SQL["rescore"], _parameters(locked, None, now))
         return cursor.rowcount
 
 
@@ -89,9 +79,8 @@ def parts(
     are left out. One statement."""
     if not memory_ids:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(_PARTS, _parameters(end_user, memory_ids, now))
-        return {row[0]: Parts(*row[1:]) for row in cursor.fetchall()}
+    rows = fetch(_SQL["parts"], _parameters(end_user, memory_ids, now))
+    return {row[0]: Parts(*row[1:]) for row in rows}
 
 
 def _parameters(

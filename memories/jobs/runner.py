@@ -9,7 +9,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import InterfaceError, OperationalError
@@ -53,39 +53,32 @@ def run(
     job = JOBS[name]
     if only is not None and not isinstance(job.work, EachUser):
         raise ValueError(f"{name} is not done user by user.")
-    held = job_runs.claim(name, job.lease)
-    if held is None:
+    this_run = job_runs.claim(name, job.lease)
+    if this_run is None:
         raise AlreadyRunning(name)
+    error: Reason | str = ""
     try:
-        error = _work(job, held, only, visited)
-        job_runs.finish(held, error)
+        if isinstance(job.work, EachUser):
+            if errors := _visit_users(job, job.work, this_run, only, visited):
+                error = Reason("of_users", errors=errors[:MOST_ERRORS])
+        else:
+            try:
+                this_run.effect = _without_zeros(job.work())
+            except ProviderError as provider_error:
+                error = provider_error.reason
+        job_runs.finish(this_run, error)
     except job_runs.LostRun:
-        held.refresh_from_db()
-    except BaseException as error:
-        job_runs.finish(held, fault(error))
+        this_run.refresh_from_db()
+    except BaseException as failure:
+        job_runs.finish(this_run, fault(failure))
         raise
-    return held
-
-
-def _work(
-    job: Job, held: JobRun, only: int | None, visited: Callable[[], object] | None
-) -> Reason | str:
-    """Does the work and notes its effect on the run; returns what went wrong with providers or
-    users."""
-    if isinstance(job.work, EachUser):
-        errors = _visit_users(job, job.work, held, only, visited)
-        return Reason("of_users", errors=errors[:MOST_ERRORS]) if errors else ""
-    try:
-        held.effect = _without_zeros(job.work())
-    except ProviderError as error:
-        return error.reason
-    return ""
+    return this_run
 
 
 def _visit_users(
     job: Job,
     work: EachUser,
-    held: JobRun,
+    this_run: JobRun,
     only: int | None,
     visited: Callable[[], object] | None,
 ) -> list[Reason]:
@@ -93,23 +86,23 @@ def _visit_users(
     The run's cursor: ``at`` is the user to begin with, ``tries`` how often that was begun
     already."""
     budget, effect, errors = Budget(work.calls, work.rows), Counter[str](), list[Reason]()
-    at, tries = held.cursor.get("at", 0), held.cursor.get("tries", 0)
+    at, tries = this_run.cursor.get("at", 0), this_run.cursor.get("tries", 0)
     users = [only] if only is not None else sorted(pk for pk in work.due() if pk >= at)
     stop_at = time.monotonic() + MOST_SECONDS
     for place, pk in enumerate(users):
         if only is None:
             begun = tries if pk == at else 0
-            held.cursor = {"at": pk, "tries": begun}
+            this_run.cursor = {"at": pk, "tries": begun}
             if place == work.users or time.monotonic() > stop_at:
                 return errors
             if begun == MOST_TRIES:
                 effect["left_out"] += 1
                 continue
             # Written before the visit: a process that dies in it has used a try.
-            held.cursor = {"at": pk, "tries": begun + 1}
-            job_runs.keep(held, job.lease)
+            this_run.cursor = {"at": pk, "tries": begun + 1}
+            job_runs.keep(this_run, job.lease)
         error = _visit(job, work, pk, budget, effect)
-        held.effect = _without_zeros({**effect, "calls": work.calls - budget.calls})
+        this_run.effect = _without_zeros({**effect, "calls": work.calls - budget.calls})
         if error is not None:
             errors.append(Reason("of_user", user=pk, error=fault(error)))
         elif visited is not None:
@@ -118,7 +111,7 @@ def _visit_users(
         if provider_is_away or (not budget.left and only is None):
             return errors
     if only is None:
-        held.cursor = {}
+        this_run.cursor = {}
     return errors
 
 
@@ -152,36 +145,32 @@ class JobStatus:
     name: str
     does: str
     minutes: int
-    state: str = "never"
-    last_run: datetime | None = None
-    seconds: float | None = None
-    effect: dict[str, int] = field(default_factory=dict)
-    error: str = ""
-    next_due: datetime | None = None
+    state: str
+    last_run: datetime | None
+    seconds: float | None
+    effect: dict[str, int]
+    error: str
+    next_due: datetime | None
 
 
 def overview() -> list[JobStatus]:
     """How every job of the table stands; two statements."""
     runs = job_runs.latest()
     due = dict(Schedule.objects.filter(name__startswith=PREFIX).values_list("name", "next_run"))
-    return [_status(job, runs.get(job.name), due.get(PREFIX + job.name)) for job in JOBS.values()]
+    never = JobRun(state="never")
+    return [
+        _status(job, runs.get(job.name, never), due.get(PREFIX + job.name)) for job in JOBS.values()
+    ]
 
 
-def _status(job: Job, last: JobRun | None, next_due: datetime | None) -> JobStatus:
-    status = JobStatus(job.name, job.does, job.minutes, next_due=next_due)
-    if last is None:
-        return status
+def _status(job: Job, last: JobRun, next_due: datetime | None) -> JobStatus:
     state = last.state
     if state == JobRun.State.RUNNING and last.leased_until and last.leased_until <= timezone.now():
         state = "dead"
     elif state == JobRun.State.DONE and last.cursor:
         state = "stopped"
     took = (last.finished_at - last.started_at).total_seconds() if last.finished_at else None
-    return replace(
-        status,
-        state=state,
-        last_run=last.started_at,
-        seconds=took,
-        effect=last.effect,
-        error=last.error,
+    began = last.started_at if last.pk else None
+    return JobStatus(
+        job.name, job.does, job.minutes, state, began, took, last.effect, last.error, next_due
     )

@@ -116,11 +116,9 @@ JOBS: dict[str, Job] = {
     )
 }
 
-FUNCTION = "memories.tasks.run_job"
 # A row of the table: function, its arguments, kind of schedule, minutes between runs.
 Row = tuple[str, str, str, int | None]
-
-
+FUNCTION = "memories.tasks.run_job"
 # The queue counts minutes in a small integer, which is less than a month.
 SCHEDULES: dict[str, Row] = {
     PREFIX + job.name: (FUNCTION, repr((job.name,)), Schedule.MONTHLY, None)
@@ -143,8 +141,7 @@ def install() -> int:
     """
     Schedule.objects.filter(name__startswith=PREFIX).exclude(name__in=SCHEDULES).delete()
     created = 0
-    for name, (function, arguments, kind, minutes) in SCHEDULES.items():
-        row = {"func": function, "args": arguments, "schedule_type": kind, "minutes": minutes}
-        _, made = Schedule.objects.update_or_create(name=name, defaults=row)
-        created += made
+    for name, row in SCHEDULES.items():
+        columns = dict(zip(("func", "args", "schedule_type", "minutes"), row, strict=True))
+        created += Schedule.objects.update_or_create(name=name, defaults=columns)[1]
     return created

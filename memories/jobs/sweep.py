@@ -1,6 +1,7 @@
 """Finding work that nothing else triggers, and queueing it."""
 
 import logging
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import F, Q
@@ -52,31 +53,26 @@ def sweep() -> dict[str, int]:
     left = Batch.objects.claimable(now)
     queued = users_waiting()
     users = {*idle.values_list("pk", flat=True), *left.values_list("end_user", flat=True)} - queued
-    for end_user_id in sorted(users):
-        enqueue("extract", end_user_id)
     refused = model_calls.is_refused(embedder())
     unembedded = [] if refused else waiting_users(space(embedder()))[:EMBED_AT_ONCE]
     crowded = users_waiting(CROWDED)
-    unembedded = [end_user_id for end_user_id in unembedded if end_user_id not in crowded]
-    for end_user_id in unembedded:
-        enqueue("embed", end_user_id)
-    waiting = Consolidation.objects.claimable(now).values_list("end_user", flat=True)
-    unconsolidated = sorted(set(waiting) - queued)
-    for end_user_id in unconsolidated:
-        enqueue("consolidate", end_user_id)
     unread = Memory.objects.filter(unread=True, status="active").values_list("end_user", flat=True)
-    for end_user_id in sorted(set(unread[:SWEPT]) - queued):
-        enqueue("reread", end_user_id)
+    unconsolidated = Consolidation.objects.claimable(now).values_list("end_user", flat=True)
+    due: dict[str, Sequence[int]] = {
+        "extract": sorted(users),
+        "embed": [pk for pk in unembedded if pk not in crowded],
+        "consolidate": sorted(set(unconsolidated) - queued),
+        "reread": sorted(set(unread[:SWEPT]) - queued),
+    }
+    for task, end_user_ids in due.items():
+        for end_user_id in end_user_ids:
+            enqueue(task, end_user_id)
     stopped = job_runs.left_lying(now)
     for job in stopped:
         enqueue("resume_job", job)
-    return {
-        "extract": len(users),
-        "embed": len(unembedded),
-        "consolidate": len(unconsolidated),
-        "resume": len(stopped),
-        "quarantined": buried,
-    }
+    del due["reread"]
+    counts = {task: len(end_user_ids) for task, end_user_ids in due.items()}
+    return {**counts, "resume": len(stopped), "quarantined": buried}
 
 
 def _probe(now: datetime) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import date
 from typing import Any, Self
 from uuid import UUID
 
@@ -12,11 +12,11 @@ from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Greatest
 
-from accounts.cells import COUNTED_BITS, connection
+from accounts.cells import COUNTED_BITS
 from accounts.models import EndUser, ScopedQuerySet, Tracked, UserRow, between_0_and_1, reference
 from contacts.models import Contact
 from memories.models.memory import AHEAD, TELL_DATES, Memory
-from memories.models.triggers import after, sql_pieces
+from memories.sql_files import after, fetch, sql_pieces
 from memories.types import EdgeKind
 from understanding.attributes import label
 from understanding.statements.wordings import attributed
@@ -72,7 +72,16 @@ class LinkQuerySet(ScopedQuerySet):
         wedding in May), and what is unread tells none yet."""
         began = end_user.today_began
         ahead = Memory.objects.of(end_user).active().ahead(began).without_states(began)
-        read = self.of(end_user).unconsolidated().filter(memory__unread=False)
+        read = (
+            self.of(end_user)
+            .standing()
+            .filter(
+                consolidated_at=None,
+                memory__status="active",
+                memory__kind="fact",
+                memory__unread=False,
+            )
+        )
         return read.exclude(memory__in=ahead.values("pk"))
 
     def over_since(self, end_user: EndUser) -> Self:
@@ -81,14 +90,6 @@ class LinkQuerySet(ScopedQuerySet):
         taken = self.of(end_user).standing().alias(over=over)
         return taken.filter(
             consolidated_at__lt=F("over"), over__lt=end_user.today_began, memory__status="active"
-        )
-
-    def unconsolidated(self) -> Self:
-        """Links to current facts that the contact's profile has not taken in."""
-        return self.standing().filter(
-            consolidated_at=None,
-            memory__status=Memory.Status.ACTIVE,
-            memory__kind=Memory.Kind.FACT,
         )
 
 
@@ -158,9 +159,7 @@ def card_notes(contact: Contact) -> list[str]:
     no quote; the oldest of them first, as the card shows them. Of one that is outdated in part,
     what still stands."""
     began = contact.end_user.today_began
-    with connection.cursor() as cursor:
-        cursor.execute(_SQL["notes"], [contact.pk, began, TELL_DATES])
-        notes = cursor.fetchall()[::-1]
+    notes = fetch(_SQL["notes"], [contact.pk, began, TELL_DATES])[::-1]
     return [
         text
         for said, facts, *more in notes
@@ -198,16 +197,11 @@ def card_plans(contact: Contact) -> list[tuple[date, date | None, str]]:
     """What lies ahead of a contact, the next first: the day, by the user's clock, the last day of
     a longer time (in August), and what is then."""
     user = contact.end_user
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _SQL["plans"], [user.pk, user.today_began, TELL_DATES, contact.pk, CARD_PLANS]
-        )
-        rows = cursor.fetchall()
-    return [(_day(at, user), until and _day(until, user), said) for at, until, said in rows]
-
-
-def _day(moment: datetime, user: EndUser) -> date:
-    return moment.astimezone(user.zone).date()
+    params = [user.pk, user.today_began, TELL_DATES, contact.pk, CARD_PLANS]
+    return [
+        (at.astimezone(user.zone).date(), until and until.astimezone(user.zone).date(), said)
+        for at, until, said in fetch(_SQL["plans"], params)
+    ]
 
 
 class LinkedContact(Contact):

@@ -391,10 +391,6 @@ class Memory(Tracked):
         """From when it is known to hold: as was told, else when it happened or was said."""
         return self.valid_from or min(self.said_at, self.happens_at or self.said_at)
 
-    def held(self, moment: datetime) -> bool:
-        """Whether it held then, as ``held_at`` has it."""
-        return self.began_at <= moment and not (self.valid_to and self.valid_to <= moment)
-
     @property
     def said_there(self) -> datetime:
         """When it was said, by the clock there."""
@@ -403,14 +399,13 @@ class Memory(Tracked):
     @property
     def happens_there(self) -> datetime | None:
         """When it takes place, by the clock there."""
-        zone = time_zones.fixed(self.happens_offset)
-        return self.happens_at and self.happens_at.astimezone(zone)
+        return self.happens_at and self.happens_at.astimezone(time_zones.fixed(self.happens_offset))
 
     @property
     def happens_until_there(self) -> datetime | None:
         """The beginning of the last day when it may take place, by the clock there."""
-        zone = time_zones.fixed(self.happens_offset)
-        return self.happens_until and self.happens_until.astimezone(zone)
+        until = self.happens_until
+        return until and until.astimezone(time_zones.fixed(self.happens_offset))
 
     def as_stored(self, similarity: float = 0.0) -> StoredMemory:
         """This memory as a provider sees it."""
@@ -449,7 +444,11 @@ class Memory(Tracked):
         it says otherwise."""
         told = any(name in fact for name in FACT_TIMES)
         since, until = (
-            self._there(_moment(fact.get(name)) if told else getattr(self, name))
+            self._there(
+                (at := fact.get(name)) and datetime.fromisoformat(at)
+                if told
+                else getattr(self, name)
+            )
             for name in FACT_TIMES
         )
         person = uuid.UUID(fact["person"]) if fact["person"] else None
@@ -461,18 +460,11 @@ class Memory(Tracked):
 FACT_TIMES = ("valid_from", "valid_to")
 
 
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
-
-
 def fact_row(fact: StoredFact) -> dict[str, Any]:
     """A new fact as ``Memory.facts`` holds it."""
+    person = str(fact.person) if fact.person else None
     times = {name: at for name in FACT_TIMES if (at := getattr(fact, name))}
-    row = {
-        "key": fact.key,
-        "value": fact.value,
-        "person": str(fact.person) if fact.person else None,
-    }
+    row = {"key": fact.key, "value": fact.value, "person": person}
     return row | {name: at.astimezone(UTC).isoformat() for name, at in times.items()}
 
 

@@ -12,40 +12,14 @@ from django.db import models
 from pgvector.django import HalfVectorField, VectorField
 
 from accounts.models import EndUser, UserRow, reference
-from memories.models.triggers import after
+from memories.sql_files import after, sql_pieces
 
 # Before a token of what was said around a memory, and what such a word counts beside one of
 # the memory itself. Measured on LoCoMo: 0.3 to 0.5 are equally good.
 AROUND, AROUND_SHARE = "<", 0.45
 
-# SQL of this file is put together from its own constants only.
-POSTINGS = f"""
-    INSERT INTO memories_posting (end_user_id, token, memory_id, status, times, length)
-    SELECT m.end_user_id, word.token, m.id, m.status, word.times, cardinality(m.tokens)
-    FROM {{source}} m CROSS JOIN LATERAL (
-        SELECT CASE WHEN raw LIKE '{AROUND}%' THEN substr(raw, 2) ELSE raw END AS token,
-               sum(CASE WHEN raw LIKE '{AROUND}%' THEN {AROUND_SHARE} ELSE 1 END)::real AS times
-        FROM unnest(m.tokens) AS raw WHERE raw NOT IN ('', '{AROUND}') GROUP BY 1) word
-"""  # noqa: S608
-# One index range a memory, whatever the planner thinks of a table that just grew.
-_REMOVE = f"""
-        DELETE FROM memories_posting
-        WHERE end_user_id = was.end_user_id AND memory_id = was.id AND token = ANY (ARRAY(
-            SELECT CASE WHEN raw LIKE '{AROUND}%' THEN substr(raw, 2) ELSE raw END
-            FROM unnest(was.tokens) AS raw));
-"""  # noqa: S608
-# In one order, so that two statements never wait for each other.
-_COUNT = """
-    INSERT INTO memories_corpus AS c (end_user_id, status, size, length)
-    SELECT end_user_id, status, sum(sign), sum(sign * cardinality(tokens))
-    FROM {rows} GROUP BY 1, 2 ORDER BY 1, 2
-    ON CONFLICT (end_user_id, status)
-        DO UPDATE SET size = c.size + excluded.size, length = c.length + excluded.length;
-"""
-_UNCOUNT = """
-    DELETE FROM memories_corpus
-    WHERE size = 0 AND end_user_id IN (SELECT end_user_id FROM old_rows);
-"""
+_SQL = sql_pieces(__file__, around=AROUND, share=AROUND_SHARE)
+POSTINGS, _COUNT = _SQL["postings"], _SQL["count"]
 _VECTORS = """
     INSERT INTO memories_vector (end_user_id, memory_id, space, status, embedding)
     SELECT end_user_id, id, embedding_model, status, embedding::halfvec
@@ -55,46 +29,9 @@ _ADDED = f"""{POSTINGS.format(source="new_rows")};
     {_COUNT.format(rows="(SELECT 1 AS sign, * FROM new_rows) added")}
     RETURN NULL;
 """  # noqa: S608
-_REMOVED = f"""
-    FOR was IN SELECT end_user_id, id, tokens FROM old_rows LOOP {_REMOVE}
-    END LOOP;
-    {_COUNT.format(rows="(SELECT -1 AS sign, * FROM old_rows) removed")} {_UNCOUNT}
-    RETURN NULL;
-"""  # noqa: S608
-_MOVED = """(
-        SELECT n.* FROM old_rows o JOIN new_rows n USING (id)
-        WHERE (o.tokens, o.status) IS DISTINCT FROM (n.tokens, n.status))"""
-_RECOUNTED = """(
-        SELECT -1 AS sign, o.end_user_id, o.status, o.tokens
-        FROM old_rows o JOIN new_rows n USING (id)
-        WHERE (o.tokens, o.status) IS DISTINCT FROM (n.tokens, n.status)
-        UNION ALL
-        SELECT 1, n.end_user_id, n.status, n.tokens
-        FROM old_rows o JOIN new_rows n USING (id)
-        WHERE (o.tokens, o.status) IS DISTINCT FROM (n.tokens, n.status)) moved"""
-_CHANGED = f"""
-    FOR was IN
-        SELECT o.end_user_id, o.id, o.tokens, n.status, n.content <> o.content AS says_else,
-            (n.tokens, n.status) IS DISTINCT FROM (o.tokens, o.status) AS moved
-        FROM old_rows o JOIN new_rows n USING (id)
-        WHERE (o.tokens, o.status, o.content) IS DISTINCT FROM (n.tokens, n.status, n.content)
-    LOOP
-        IF was.says_else THEN
-            DELETE FROM memories_vector
-            WHERE end_user_id = was.end_user_id AND memory_id = was.id;
-        END IF;
-        IF was.moved THEN {_REMOVE}
-            UPDATE memories_vector v SET status = was.status
-            WHERE v.end_user_id = was.end_user_id AND v.memory_id = was.id
-                AND v.status <> was.status;
-        END IF;
-    END LOOP;
-    IF FOUND THEN {POSTINGS.format(source=_MOVED)};
-        {_COUNT.format(rows=_RECOUNTED)} {_UNCOUNT}
-    END IF;
-    RETURN NULL;
-"""  # noqa: S608
 
+_REMOVED = _SQL["removed"].format(rows="(SELECT -1 AS sign, * FROM old_rows) removed")
+_CHANGED = _SQL["changed"].format(source=_SQL["moved"].strip(), rows=_SQL["recounted"].strip())
 _FOLLOWS = f"""{_VECTORS.format(rows="(SELECT NEW.*)")}
     ON CONFLICT (end_user_id, memory_id, space) DO UPDATE SET embedding = excluded.embedding
         WHERE memories_vector.embedding <> excluded.embedding;

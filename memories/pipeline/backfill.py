@@ -9,7 +9,7 @@ from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
-from memories.context.linked import unlinked_naming
+from memories.context.what import unlinked_naming
 from memories.models import Link
 from memories.pipeline import sync_contacts
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions, role_conflicts
@@ -36,7 +36,12 @@ def link_contact(contact_id: UUID) -> int:
         return 0
     naming = unlinked_naming(contact.end_user_id, contact.person)
     texts = naming.values_list("id", "content").order_by("id")[:CHUNK]
-    naming_memories = dict(_naming(contact.person, texts, _alike(contact)))
+    # The other contacts who are found by a name that finds this one.
+    keys = [key.key for key in store.keys_of(contact.person) if key.how in _NAMING]
+    sharing = Contact.objects.of(contact.end_user_id).standing().light().exclude(pk=contact.pk)
+    sharing = sharing.filter(keys__key__in=keys, keys__how__in=_NAMING).order_by("id").distinct()
+    alike = [other.person for other in sharing]
+    naming_memories = dict(_naming(contact.person, texts, alike))
     if not naming_memories:
         return 0
     with atomic():
@@ -54,14 +59,6 @@ def link_contact(contact_id: UUID) -> int:
         if made:
             store.save(current, [])
     return made
-
-
-def _alike(contact: Contact) -> list[Person]:
-    """The other contacts who are found by a name that finds this one."""
-    keys = [key.key for key in store.keys_of(contact.person) if key.how in _NAMING]
-    sharing = Contact.objects.of(contact.end_user_id).standing().light()
-    sharing = sharing.filter(keys__key__in=keys, keys__how__in=_NAMING).exclude(pk=contact.pk)
-    return [other.person for other in sharing.order_by("id").distinct()]
 
 
 def _naming(
@@ -97,13 +94,12 @@ def _answering(text: str, mention: Mention, entries: Iterable[Entry]) -> frozens
     """Who else would be meant at the place of ``mention`` if there were nobody but them."""
     alone: dict[UUID, list[Entry]] = defaultdict(list)
     for entry in entries:
-        if entry.person.id != mention.person.id:
-            alone[entry.person.id].append(entry)
+        alone[entry.person.id].append(entry)
+    alone.pop(mention.person.id)
     return frozenset(
         person
-        for person, theirs in alone.items()
-        for other in find_mentions(text, theirs)
-        if _meet(other, mention)
+        for person, its_entries in alone.items()
+        if any(_meet(other, mention) for other in find_mentions(text, its_entries))
     )
 
 

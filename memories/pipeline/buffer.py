@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import regex
 from django.conf import settings
@@ -24,7 +23,7 @@ from memories.erasure import name_hashes, redact_messages
 from memories.models import Batch, Link, Memory, Message
 from memories.providers.embeddings import Embedder
 from memories.search.vectors import space
-from memories.types import CONTACT, ExtractionRequest, StoredMemory, Turn
+from memories.types import CONTACT, ExtractionRequest, Turn
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.requests import forget_reading
 from understanding.text import HAN
@@ -99,20 +98,18 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
 def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
     ids = {item.id for item in incoming if item.id is not None}
     erased = redact_messages.erased_ids(end_user, ids)
-    held = Message.objects.of(end_user).filter(client_id__in=[*ids, *erased])
+    rows_there = Message.objects.of(end_user).filter(client_id__in=[*ids, *erased])
+    columns = rows_there.values_list("client_id", "role", "speaker", "content")
     said = {
         erased.get(client_id or "", client_id): (role, speaker, content)
-        for client_id, role, speaker, content in held.values_list(
-            "client_id", "role", "speaker", "content"
-        )
+        for client_id, role, speaker, content in columns
     }
     fresh, duplicates, conflicts = list[Incoming](), 0, list[str]()
     for item in incoming:
         if item.id is None or item.id not in said:
             fresh.append(item)
-            said |= (
-                {item.id: (item.role, item.speaker, item.content)} if item.id is not None else {}
-            )
+            if item.id is not None:
+                said[item.id] = (item.role, item.speaker, item.content)
         elif _says_the_same(end_user, said[item.id], item):
             duplicates += 1
         else:
@@ -142,16 +139,12 @@ def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
     if fresh:
         end_user.message_seq += len(fresh)
         end_user.last_message_at = now
-        if any(_asks_to_forget(item) for item in fresh):
+        # The provider decides whether something is to be forgotten, but at once.
+        if any(item.by_user and forget_reading.may_ask(item.content) for item in fresh):
             end_user.due_seq = end_user.message_seq
         end_user.save()
-    return Received(
-        end_user,
-        accepted=len(fresh),
-        duplicates=duplicates,
-        conflicts=tuple(dict.fromkeys(conflicts)),
-        extraction_due=extraction_due(end_user),
-    )
+    conflicting = tuple(dict.fromkeys(conflicts))
+    return Received(end_user, len(fresh), duplicates, conflicting, extraction_due(end_user))
 
 
 def _says_the_same(end_user: EndUser, held: tuple[str, str | None, str], item: Incoming) -> bool:
@@ -182,11 +175,6 @@ def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:
     return {row.pk: row.turn_in(end_user.zone).content for row in rows} == said
 
 
-def _asks_to_forget(item: Incoming) -> bool:
-    """Whether a user may want something forgotten: the provider decides, but at once."""
-    return item.by_user and forget_reading.may_ask(item.content)
-
-
 def extraction_due(end_user: EndUser) -> bool:
     """Whether enough messages wait for a batch, or one that can't wait."""
     full = end_user.message_seq - end_user.extracted_seq >= settings.MIO_EXTRACT_EVERY
@@ -196,11 +184,6 @@ def extraction_due(end_user: EndUser) -> bool:
 def longest_batch() -> int:
     """How many messages one batch takes at most."""
     return BACKLOG_FACTOR * settings.MIO_EXTRACT_EVERY
-
-
-def is_idle(end_user: EndUser, now: datetime) -> bool:
-    """Whether the end user has not written for a while."""
-    return end_user.last_message_at is not None and end_user.last_message_at <= now - IDLE
 
 
 def idle_users(now: datetime) -> Q:
@@ -238,7 +221,8 @@ def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> 
 
 def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | None:
     waiting = end_user.message_seq - end_user.extracted_seq
-    due = is_idle(end_user, now) or extraction_due(end_user)
+    last_at = end_user.last_message_at
+    due = extraction_due(end_user) or (last_at is not None and last_at <= now - IDLE)
     if waiting == 0 or not (everything or due):
         return None
     first = end_user.extracted_seq + 1
@@ -265,13 +249,22 @@ def request_for(batch: Batch, embedder: Embedder | None = None) -> ExtractionReq
     said = [turn.content for turn in [*turns, *context]]
     speakers = dict.fromkeys(turn.speaker for turn in [*turns, *context] if turn.speaker)
     people = _relevant_people(end_user, [*said, *speakers])
+    # The roles that spoke lately in the sessions of the batch, so that a chat with people is one in
+    # every batch of it. Messages of no session are no chat of one.
+    earlier_roles = frozenset(
+        (session, CONTACT if speaker else role)
+        for session in {turn.session_id for turn in turns if turn.session_id}
+        for role, speaker in messages.filter(seq__lt=batch.first_seq, session_id=session)
+        .order_by("-seq")
+        .values_list("role", "speaker")[:RECENT_MESSAGES]
+    )
     request = ExtractionRequest(
         turns=tuple(turns),
         context=tuple(context),
         people=tuple(people),
         language=_language(end_user, batch.last_seq),
         user_names=tuple(end_user.names),
-        earlier=_roles_before(batch, {turn.session_id for turn in turns}),
+        earlier=earlier_roles,
     )
     return _with_memories(end_user, request, embedder) if embedder else request
 
@@ -300,24 +293,9 @@ def _with_memories(
     }
     people = links.people_by_memory(memories)
     shown = [replace(one, people=frozenset(people[one.id])) for one in memories.values()]
-    return replace(request, memories=tuple(sorted(shown, key=_newest_first)))
-
-
-def _newest_first(memory: StoredMemory) -> tuple[float, str]:
-    return -memory.said_at.timestamp(), str(memory.id)
-
-
-def _roles_before(batch: Batch, sessions: Iterable[str]) -> frozenset[tuple[str, str]]:
-    """Which roles spoke lately in these sessions before a batch, so that a chat with people is
-    one in every batch of it. Messages of no session are no chat of one."""
-    before = Message.objects.of(batch.end_user).filter(seq__lt=batch.first_seq)
-    return frozenset(
-        (session, CONTACT if speaker else role)
-        for session in sessions
-        if session
-        for role, speaker in before.filter(session_id=session)
-        .order_by("-seq")
-        .values_list("role", "speaker")[:RECENT_MESSAGES]
+    return replace(
+        request,
+        memories=tuple(sorted(shown, key=lambda one: (-one.said_at.timestamp(), str(one.id)))),
     )
 
 
@@ -331,27 +309,19 @@ def _relevant_people(end_user: EndUser, texts: Sequence[str]) -> list[Person]:
     }
     recent = Contact.objects.of(end_user).standing().light().order_by("-last_mentioned_at", "id")
     others = [c.person for c in recent[:KNOWN_CONTACTS] if c.id not in named]
-    return [*_first_of_name_first(named), *others]
-
-
-def _first_of_name_first(named: Mapping[UUID, Person]) -> list[Person]:
-    """Of people who share a name the one who had it first comes first: a bare name is theirs."""
-    if len({person.name for person in named.values()}) == len(named):
-        return list(named.values())
-    places = dict(Contact.objects.filter(pk__in=named).values_list("pk", "namesake"))
-    return sorted(named.values(), key=lambda person: places.get(person.id, 0))
+    first = list(named.values())
+    if len({person.name for person in first}) < len(first):
+        # Of people who share a name the one who had it first comes first: a bare name is theirs.
+        places = dict(Contact.objects.filter(pk__in=named).values_list("pk", "namesake"))
+        first.sort(key=lambda person: places.get(person.id, 0))
+    return [*first, *others]
 
 
 def _language(end_user: EndUser, up_to_seq: int) -> str:
     """The end user's language, learnt from what they wrote lately and kept on their row."""
-    texts = (
-        Message.objects.of(end_user)
-        .by_user()
-        .filter(seq__lte=up_to_seq)
-        .order_by("-seq")
-        .values_list("content", flat=True)[:LANGUAGE_SAMPLE]
-    )
-    language = detect_language(list(texts), end_user.language)
+    rows = Message.objects.of(end_user).by_user().filter(seq__lte=up_to_seq).order_by("-seq")
+    texts = list(rows.values_list("content", flat=True)[:LANGUAGE_SAMPLE])
+    language = detect_language(texts, end_user.language)
     if language != end_user.language:
         EndUser.objects.filter(pk=end_user.pk).update(language=language)
         if end_user.contacts.exists():

@@ -1,8 +1,9 @@
 """From an extraction to drafts: cleaned, hashed, embedded, tokenised, ready to be stored."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -23,7 +24,7 @@ from memories.models.memory import content_hash
 from memories.providers.embeddings import Embedder
 from memories.providers.thresholds import calibration_of
 from memories.search import context_tokens
-from memories.search.neighbour_turns import around
+from memories.search.context_tokens import around
 from memories.search.tokens import tokenise
 from memories.search.vectors import space
 from memories.types import (
@@ -35,7 +36,6 @@ from memories.types import (
     ExtractionRequest,
     StoredFact,
     StoredMemory,
-    Turn,
 )
 from understanding.attributes import is_single
 from understanding.dates.time_range import period
@@ -52,32 +52,18 @@ PAIRS = 2  # new memories of a batch beside which an existing one is shown for i
 ROLE_MEMORIES = 3  # of a person whose role changes
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Drafts about people who may have no contact yet (``people``: ids by ref, provisional ones for
-    these), and what each is to be compared with."""
-
-    people: Mapping[str, UUID]
-    drafts: Sequence[Draft]
-    cases: Sequence[ConflictCase]
-
-    def settled(self, contacts: Mapping[str, Contact]) -> list[Draft]:
-        """The drafts about the contacts (by ref) that exist now."""
-        real = {self.people[ref]: contact.id for ref, contact in contacts.items()}
-        return [settle(draft, real) for draft in self.drafts]
-
-
 def prepare(
     end_user: EndUser, extraction: Extraction, request: ExtractionRequest, embedder: Embedder
-) -> Prepared:
-    """The drafts of an extraction, with the memories that each may repeat or contradict."""
-    people = people_ids(end_user, extraction)
-    drafts = drafts_of(end_user, extraction, request, people, embedder)
-    roles = changed_roles(end_user, extraction, people)
-    return Prepared(people, drafts, conflict_cases(end_user, drafts, embedder, roles))
+) -> tuple[dict[str, UUID], list[Draft], list[ConflictCase]]:
+    """The ids of an extraction's people by ref (provisional ones for those who have no contact yet),
+    the drafts of its memories, and what each of these is to be compared with."""
+    people = _people_ids(end_user, extraction)
+    drafts = _drafts_of(end_user, extraction, request, people, embedder)
+    roles = _changed_roles(end_user, extraction, people)
+    return people, drafts, conflict_cases(end_user, drafts, embedder, roles)
 
 
-def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
+def _people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
     """An id for every person of the extraction: the contact's where one is known, else a
     provisional one, so that facts can be compared before the contacts exist."""
     ids: dict[str, UUID] = {}
@@ -95,7 +81,7 @@ def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
     return ids
 
 
-def drafts_of(
+def _drafts_of(
     end_user: EndUser,
     extraction: Extraction,
     request: ExtractionRequest,
@@ -103,26 +89,33 @@ def drafts_of(
     embedder: Embedder,
 ) -> list[Draft]:
     """One draft for each distinct content, embedded in one call."""
-    said = {turn.id: turn.said_at for turn in request.context + request.turns}
+    times = {turn.id: turn.said_at for turn in request.context + request.turns}
     latest = max(turn.said_at for turn in request.turns)
-    turns = _sayable(end_user, extraction, request)
-    distinct: dict[str, tuple[str, ExtractedMemory]] = {}
+    # None of the words that are forgotten or taken back may stay with the memories beside them.
+    silent = context_tokens.hidden(end_user) | set(extraction.retracted_turn_ids)
+    for asked in extraction.forget:
+        silent |= {asked.asked_in, *asked.turn_ids}
+    turns = [
+        replace(turn, content="") if turn.id in silent else turn
+        for turn in request.context + request.turns
+    ]
+    distinct: dict[str, tuple[ExtractedMemory, datetime]] = {}
     for memory in extraction.memories:
         content = truncate(" ".join(memory.content.split()), MAX_CONTENT)
-        if content:
-            told = replace(memory, content=content)
-            if memory.brackets and content != memory.content:  # cut: where they stand is not known
-                told = replace(told, brackets=())
-            dated = with_period(
-                told, max((said[i] for i in memory.turn_ids if i in said), default=latest)
-            )
-            distinct.setdefault(content_hash(content), (content, dated))
-    vectors = model_calls.embed(end_user, embedder, [content for content, _ in distinct.values()])
+        if not content:
+            continue
+        if memory.brackets and content != memory.content:  # cut: where they stand is not known
+            memory = replace(memory, brackets=())
+        said_at = max((times[i] for i in memory.turn_ids if i in times), default=latest)
+        dated = with_period(replace(memory, content=content), said_at)
+        distinct.setdefault(content_hash(content), (dated, said_at))
+    contents = [memory.content for memory, _said_at in distinct.values()]
+    vectors = model_calls.embed(end_user, embedder, contents)
     return [
         Draft(
             key=key,
-            content=content,
-            said_at=max((said[i] for i in memory.turn_ids if i in said), default=latest),
+            content=memory.content,
+            said_at=said_at,
             extracted=memory,
             facts=tuple(
                 StoredFact(
@@ -136,10 +129,10 @@ def drafts_of(
                 if not fact.person or fact.person in people
             ),
             embedding=vector,
-            tokens=tokenise(content, around(turns, memory.turn_ids)),
+            tokens=tokenise(memory.content, around(turns, memory.turn_ids)),
             people=frozenset(people[ref] for ref in memory.people if ref in people),
         )
-        for (key, (content, memory)), vector in zip(distinct.items(), vectors, strict=True)
+        for (key, (memory, said_at)), vector in zip(distinct.items(), vectors, strict=True)
     ]
 
 
@@ -165,40 +158,26 @@ def with_period(memory: ExtractedMemory, said_at: datetime) -> ExtractedMemory:
     return memory
 
 
-def _sayable(end_user: EndUser, extraction: Extraction, request: ExtractionRequest) -> list[Turn]:
-    """The turns in order, emptied of what is forgotten or taken back: none of its words may
-    stay with the memories beside it."""
-    silent = context_tokens.hidden(end_user) | set(extraction.retracted_turn_ids)
-    for asked in extraction.forget:
-        silent |= {asked.asked_in, *asked.turn_ids}
-    turns = request.context + request.turns
-    return [replace(turn, content="") if turn.id in silent else turn for turn in turns]
-
-
-def changed_roles(
+def _changed_roles(
     end_user: EndUser, extraction: Extraction, people: Mapping[str, UUID]
 ) -> dict[UUID, list[StoredMemory]]:
     """The active memories that tell what somebody was to the user, of each of whom the extraction
     says that they are something else now: the shortest, which tell little beside it."""
     roles = {people[one.ref]: one.relationship for one in extraction.people if one.relationship}
-    found = {}
+    changed = {}
     for contact in Contact.objects.of(end_user).filter(pk__in=roles).light():
         before, now = contact.relationship, roles[contact.pk]
         if not before or folded(before) == folded(now):
             continue
-        told = Memory.objects.of(end_user).active().facts().about(contact.pk)
-        named = told.filter(content__iregex=_words_for(before)).order_by(Length("content"), "id")
-        rows = named.defer("tokens")[:ROLE_MEMORIES]
-        if rows:
-            found[contact.pk] = [row.as_stored() for row in rows]
-    return found
-
-
-def _words_for(relationship: str) -> str:
-    """A pattern of the words that mean the same role (boss, 上司, manager)."""
-    kinds = {role.kind for role in roles_of(relationship)}
-    same = (word for word, roles in terms().items() if any(role.kind in kinds for role in roles))
-    return "|".join(re.escape(word) for word in (relationship, *same))
+        kinds = {role.kind for role in roles_of(before)}
+        # The words that mean the same role (boss, 上司, manager).
+        same = [word for word, its in terms().items() if any(role.kind in kinds for role in its)]
+        pattern = "|".join(map(re.escape, (before, *same)))
+        about = Memory.objects.of(end_user).active().facts().about(contact.pk)
+        named = about.filter(content__iregex=pattern).order_by(Length("content"), "id")
+        if rows := named.defer("tokens")[:ROLE_MEMORIES]:
+            changed[contact.pk] = [row.as_stored() for row in rows]
+    return changed
 
 
 def conflict_cases(
@@ -219,47 +198,38 @@ def conflict_cases(
         stated.append(
             {m.id: m for fact in draft.facts for m in slots.get((fact.key, fact.person), ())}
             | {m.id: m for person in draft.people for m in roles.get(person, ())}
-            | {m.id: m.as_stored() for m in before if _contradicts(draft, m)}
+            | {
+                m.id: m.as_stored()
+                for m in before
+                if any(contradicted(draft.facts, draft.said_at, m.facts))
+            }
         )
         near.append({m.id: m for m in _similar(end_user, draft, embedder, before)})
     ids = {pk for memories in (*stated, *near) for pk in memories}
     people = Link.objects.of(end_user).people_by_memory(ids)
-    return [
-        ConflictCase(draft.key, draft.as_stored(), tuple(existing))
-        for draft, existing in zip(
-            told, _compared(told, stated, near, people, embedder.model), strict=True
-        )
-        if existing
-    ]
-
-
-def _compared(
-    drafts: Sequence[Draft],
-    stated: Sequence[Mapping[UUID, StoredMemory]],
-    near: Sequence[Mapping[UUID, StoredMemory]],
-    people: Mapping[UUID, set[UUID]],
-    model: str,
-) -> Iterator[list[StoredMemory]]:
-    """For each draft all that is ``stated`` of the same, and the nearest of what is ``near`` and
-    has to do with its people; an existing memory is near to ``PAIRS`` drafts at most."""
 
     def about(memory: StoredMemory) -> StoredMemory:
         return replace(memory, people=memory.people | people.get(memory.id, set()))
 
-    touches = partial(_touches, near=calibration_of(model).near_duplicate)
+    touches = partial(_touches, near=calibration_of(embedder.model).near_duplicate)
     related = [
         [one for pk, found in may.items() if pk not in must and touches(draft, one := about(found))]
-        for draft, must, may in zip(drafts, stated, near, strict=True)
+        for draft, must, may in zip(told, stated, near, strict=True)
     ]
-    similar: dict[UUID, list[float]] = {}
+    similar: dict[UUID, list[float]] = defaultdict(list)
     for one in chain(*related):
-        similar.setdefault(one.id, []).append(one.similarity)
+        similar[one.id].append(one.similarity)
+    # An existing memory is near to so many drafts at most.
     least = {pk: sorted(found)[-PAIRS:][0] for pk, found in similar.items()}
-    for draft, must, may in zip(drafts, stated, related, strict=True):
+    cases = []
+    for draft, must, may in zip(told, stated, related, strict=True):
         nearest = sorted(
             (one for one in may if one.similarity >= least[one.id]), key=lambda one: -one.similarity
         )
-        yield [about(one) for pk, one in must.items() if pk != draft.id] + nearest[:SHOWN]
+        existing = [about(one) for pk, one in must.items() if pk != draft.id] + nearest[:SHOWN]
+        if existing:
+            cases.append(ConflictCase(draft.key, draft.as_stored(), tuple(existing)))
+    return cases
 
 
 def _touches(draft: Draft, memory: StoredMemory, near: float) -> bool:
@@ -276,10 +246,6 @@ def _touches(draft: Draft, memory: StoredMemory, near: float) -> bool:
 
 def _told(draft: Draft) -> tuple[datetime, int]:
     return draft.said_at, max(draft.extracted.turn_ids, default=0)
-
-
-def _contradicts(new: Draft, old: Draft) -> bool:
-    return any(contradicted(new.facts, new.said_at, old.facts))
 
 
 def _similar(

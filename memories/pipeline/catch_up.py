@@ -123,31 +123,30 @@ def follow(job: ProcessJob) -> dict[str, Any]:
     if job.finished_at:
         return {"pending": 0, **job.result, "state": "done", "retry_after": None}
     user, last = job.end_user_id, job.up_to_seq
-    mine = ProcessJob.objects.filter(pk=job.pk)  # it may have been erased with its user meanwhile
+    row = ProcessJob.objects.filter(pk=job.pk)  # it may have been erased with its user meanwhile
     unread = _unread(user, last)
     if not unread and job.up_to_link is None:
         job.up_to_link = _newest_link(user)
-        mine.update(up_to_link=job.up_to_link)
+        row.update(up_to_link=job.up_to_link)
     left = unread or _unconsolidated(user, job.up_to_link or 0, job.created_at)
     wait = 0 if left else _next_try(user, last)
     figures = asdict(_summary(user, job.created_at, last))
     if left:
         works: tuple[Any, ...] = (Batch, Consolidation)
-        rows = [work.objects.of(user).filter(state=Work.State.RUNNING) for work in works]
-        state = "running" if any(some.exists() for some in rows) else "queued"
+        running = (work.objects.of(user).filter(state=Work.State.RUNNING) for work in works)
+        state = "running" if any(rows.exists() for rows in running) else "queued"
     elif wait:
         state = "postponed"
     else:
         state = "done"
         job.result = {name: n for name, n in figures.items() if name != "pending"}
         job.finished_at = timezone.now()
-        mine.update(result=job.result, finished_at=job.finished_at)
+        row.update(result=job.result, finished_at=job.finished_at)
     return {**figures, "state": state, "retry_after": wait or None}
 
 
 def _newest_link(end_user_id: int) -> int:
-    newest: int = Link.objects.of(end_user_id).aggregate(pk=Max("pk"))["pk"] or 0
-    return newest
+    return Link.objects.of(end_user_id).aggregate(pk=Max("pk", default=0))["pk"]
 
 
 def _batches(end_user_id: int, last: int | None) -> QuerySet[Batch]:
@@ -157,7 +156,7 @@ def _batches(end_user_id: int, last: int | None) -> QuerySet[Batch]:
 
 
 def _messages(batches: QuerySet[Batch]) -> int:
-    return batches.aggregate(n=Sum(F("last_seq") - F("first_seq") + 1))["n"] or 0
+    return batches.aggregate(n=Sum(F("last_seq") - F("first_seq") + 1, default=0))["n"]
 
 
 def _unread(end_user_id: int, last: int) -> bool:

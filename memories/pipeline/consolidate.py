@@ -1,6 +1,6 @@
 """What is new about a contact becomes part of its profile; the fragments step back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -15,7 +15,7 @@ from contacts.models import Contact
 from memories import profiles
 from memories.corrections import derived
 from memories.models import Consolidation, Link, Memory
-from memories.types import ProfilePatch, ProfileRequest, Reference, StoredMemory
+from memories.types import ProfilePatch, ProfileRequest, StoredMemory
 
 # New memories read in one run; the rest waits for the next run of the same pass.
 MAX_NEW = 60
@@ -42,11 +42,6 @@ def contacts_due(end_user_id: int) -> list[UUID]:
 def together(contact_ids: Sequence[UUID]) -> list[Sequence[UUID]]:
     """Contacts in groups, each of which is consolidated at once."""
     return [contact_ids[at : at + TOGETHER] for at in range(0, len(contact_ids), TOGETHER)]
-
-
-def claim_each(end_user_id: int, contact_ids: Iterable[UUID], now: datetime) -> list[Consolidation]:
-    """A claimed consolidation of each of the contacts that has one to be done."""
-    return [work for pk in contact_ids if (work := claim(end_user_id, pk, now))]
 
 
 def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | None:
@@ -117,7 +112,11 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     absorbed = {link.memory_id: link.pk for link in still}
     stale = {link.memory_id for link in links} - absorbed.keys()
     patch = profiles.settled(patch, contact.pk, [link.memory.as_stored() for link in still])
-    patch = replace(patch, references=_telling(end_user, contact, patch.references))
+    # Only what tells the contact from everybody else.
+    texts = [reference.text for reference in patch.references]
+    telling = set(own_references.chosen(end_user, contact, texts))
+    references = tuple(one for one in patch.references if one.text in telling)
+    patch = replace(patch, references=references)
     profile, again = profiles.without(profiles.apply(derived.profile_of(contact), patch), stale)
     taken = [pk for memory, pk in absorbed.items() if memory not in again]
     Link.objects.filter(pk__in=taken).update(consolidated_at=timezone.now())
@@ -125,11 +124,3 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
     derived.point_at_profiles(end_user, absorbed)
-
-
-def _telling(
-    end_user: EndUser, contact: Contact, found: Sequence[Reference]
-) -> tuple[Reference, ...]:
-    """Those that tell the contact from everybody else."""
-    kept = set(own_references.chosen(end_user, contact, [one.text for one in found]))
-    return tuple(one for one in found if one.text in kept)

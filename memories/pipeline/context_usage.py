@@ -16,7 +16,7 @@ from accounts.models import EndUser
 from accounts.reasons import Reason
 from memories.models import Edge, Injected, Memory
 from memories.search.tokens import own, tokenise
-from memories.types import Draft, Turn
+from memories.types import Draft, ExtractionRequest, Turn
 from understanding.statements.own_words import own_words
 
 # A reply uses a memory when it has so many of its distinctive words, and this share of their
@@ -52,40 +52,40 @@ def _words(text: str) -> frozenset[str]:
 
 def note(
     end_user: EndUser,
-    context: Sequence[Turn],
-    turns: Sequence[Turn],
+    request: ExtractionRequest,
     drafts: Sequence[Draft],
     ids: Mapping[str, UUID],
     added: Collection[UUID],
 ) -> int:
-    """Counts the injected memories that the replies among ``turns`` used as mentioned, and
-    joins each to the memories that were stored (``added``; ``ids`` by the drafts' keys) from
-    the same exchange, the user's next turn included; it may have begun in the ``context``,
-    the turns before. Returns how many were used. The caller holds the end user's lock."""
-    new = {turn.id for turn in turns}
-    exchanges = [one for one in _exchanges([*context, *turns]) if new & {t.id for t in one if t}]
+    """Counts the injected memories that the replies among the new turns used as mentioned, and
+    joins each to the memories that were stored (``added``; ``ids`` by the drafts' keys) from the same
+    exchange, the user's next turn included; it may have begun in the turns before. Returns how many
+    were used. The caller holds the end user's lock."""
+    new = {turn.id for turn in request.turns}
+    exchanges = [
+        one
+        for one in _exchanges([*request.context, *request.turns])
+        if new & {t.id for t in one if t}
+    ]
     if not exchanges:
         return 0
     replies = [reply for _said, reply, _next in exchanges]
-    rows = list(
-        Injected.objects.of(end_user)
-        .filter(
-            session_id__in={reply.session_id for reply in replies},
-            created_at__gte=min(reply.said_at for reply in replies) - FRESH,
-            created_at__lte=max(reply.said_at for reply in replies) + SKEW,
-        )
-        .order_by("-created_at", "-pk")
+    said_at = [reply.said_at for reply in replies]
+    injections = Injected.objects.of(end_user).filter(
+        session_id__in={reply.session_id for reply in replies},
+        created_at__range=(min(said_at) - FRESH, max(said_at) + SKEW),
     )
+    rows = list(injections.order_by("-created_at", "-pk"))
     # Profiles are left out: they speak for people whom any reply may name.
     facts = Memory.objects.of(end_user).facts().exclude(status=Memory.Status.ARCHIVED)
     shown_ids = {pk for row in rows for pk in row.memory_ids}
     contents = dict(facts.filter(pk__in=shown_ids).values_list("pk", "content")) if rows else {}
     edges, mentioned = [], Counter[UUID]()
     for said, reply, following in exchanges:
-        injected = next((row for row in rows if _is_for(row, reply)), None)
-        shown = (
-            {pk: contents[pk] for pk in injected.memory_ids if pk in contents} if injected else {}
-        )
+        first, last = reply.said_at - FRESH, reply.said_at + SKEW
+        session = [row for row in rows if row.session_id == reply.session_id]
+        injected = [row.memory_ids for row in session if first <= row.created_at <= last][:1]
+        shown = {pk: contents[pk] for ids_ in injected for pk in ids_ if pk in contents}
         before = said.content if said else ""
         by_reply = used(reply.content, before, shown)
         if reply.id in new:
@@ -126,9 +126,3 @@ def _exchanges(turns: Iterable[Turn]) -> list[tuple[Turn | None, Turn, Turn | No
             last[turn.session_id] = len(found)
             found.append((said.pop(turn.session_id, None), turn, None))
     return found
-
-
-def _is_for(row: Injected, reply: Turn) -> bool:
-    """Whether a row may tell what was injected for the reply."""
-    in_time = reply.said_at - FRESH <= row.created_at <= reply.said_at + SKEW
-    return row.session_id == reply.session_id and in_time

@@ -1,7 +1,7 @@
 """Hides the memories and people that a user asks to forget, in a chat or on their own page, at once,
 and schedules their erasure."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -66,13 +66,6 @@ def forget_chosen(
     return _hide(locked, what, actor) if what.memories or what.contacts else None
 
 
-def follow(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
-    """Does what the extraction says the user asked to forget, and notes what it leaves out. The
-    caller holds the lock."""
-    forget_asked(end_user, extraction.forget)
-    _note_unanswered(end_user, request, extraction)
-
-
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
     """Hides what the requests mean and plans its erasure, together for all that one message
     asks; returns how many memories were hidden. The caller holds the lock."""
@@ -82,9 +75,11 @@ def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
     return sum(_forget(end_user, asked_in, what) for asked_in, what in meant.items())
 
 
-def _note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
-    """Notes, to be reported, what new turns ask to forget and a model's answer leaves out: a model
-    alone hides nothing, nor do words alone that it read otherwise."""
+def follow(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
+    """Does what the extraction says the user asked to forget, and notes, to be reported, what new
+    turns ask to forget and a model's answer leaves out: a model alone hides nothing, nor do words
+    alone that it read otherwise. The caller holds the lock."""
+    forget_asked(end_user, extraction.forget)
     answered = {one.asked_in for one in extraction.forget}
     asking = [t for t in request.turns if t.role == "user" and t.id not in answered]
     if extraction.retracted_turn_ids or not any(forget_reading.may_ask(t.content) for t in asking):
@@ -216,9 +211,8 @@ def _gather_person(
     names = names_of(people)
     into.words |= names
     told = messages_about(end_user, people)
-    before = {pk for pk in told.sure if not asked_in or pk < asked_in}
-    into.messages |= before
-    into.unsure_messages |= {pk for pk in told.unsure if not asked_in or pk < asked_in}
+    for wanted, found in ((into.messages, told.sure), (into.unsure_messages, told.unsure)):
+        wanted |= {pk for pk in found if not asked_in or pk < asked_in}
     if into.whole or _only_by(contact, memories):
         into.contacts[contact.pk] = contact
         into.names |= names
@@ -241,6 +235,7 @@ def _gather_everything(end_user: EndUser, asked_in: int, into: _ForgetScope) -> 
 
 def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
     chosen = Q(pk__in=request.memory_ids)
+    about = Q(pk__in=Link.objects.standing().filter(contact=contact).values("memory"))
     if request.turn_ids:
         turns = list(request.turn_ids)
         chosen |= Q(source_message_ids__overlap=turns, source_message_ids__contained_by=turns)
@@ -249,20 +244,11 @@ def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
         whose = {} if contact else {"person": None}
         for key in request.keys:
             topic |= Q(facts__contains=[{"key": key, **whose}])
-        chosen |= topic & _mine(contact) if contact else topic
+        # About the contact, or naming them where no link was made.
+        chosen |= topic & (about | _saying((contact.name, *contact.aliases))) if contact else topic
     elif contact is not None and not request.memory_ids:
-        chosen |= _about(contact)
+        chosen |= about
     return chosen
-
-
-def _about(contact: Contact) -> Q:
-    links = Link.objects.standing().filter(contact=contact)
-    return Q(pk__in=links.values("memory"))
-
-
-def _mine(contact: Contact) -> Q:
-    """About the contact, or naming them where no link was made."""
-    return _about(contact) | _saying((contact.name, *contact.aliases))
 
 
 def _saying(words: Iterable[str], shortest: int = 2) -> Q:
@@ -285,33 +271,26 @@ def _closest(end_user: EndUser, memories: list[Memory], request: ForgetRequest) 
 
     most = max(map(shared, memories), default=0)
     closest = [memory for memory in memories if most and shared(memory) == most]
-    if most == 1 and _of_several(end_user, closest):
-        closest = [memory for memory in closest if memory.pk in request.memory_ids]
-    under = [m for m in memories if m not in closest and _under(m, request.keys)]
-    return closest + under
-
-
-def _of_several(end_user: EndUser, memories: Sequence[Memory]) -> bool:
-    """Whether more than one person's life is told in these memories, the user's own counted."""
-    links = Link.objects.of(end_user).standing().filter(memory__in=memories)
-    told = dict.fromkeys(links.values_list("contact", flat=True))
-    linked = set(links.values_list("memory", flat=True))
-    return len(told) + any(memory.pk not in linked for memory in memories) > 1
-
-
-def _under(memory: Memory, keys: Collection[str]) -> bool:
-    return any(fact["key"] in keys and fact.get("person") is None for fact in memory.facts)
+    if most == 1:
+        people = Link.objects.of(end_user).standing().people_by_memory(closest)
+        lives = {person for memory in closest for person in people[memory.pk]}
+        # The user's own counts as one.
+        if len(lives) + any(not people[memory.pk] for memory in closest) > 1:
+            closest = [memory for memory in closest if memory.pk in request.memory_ids]
+    return closest + [
+        memory
+        for memory in memories
+        if memory not in closest
+        and any(f["key"] in request.keys and f.get("person") is None for f in memory.facts)
+    ]
 
 
 def _only_by(contact: Contact, memories: Iterable[Memory]) -> bool:
     """Whether nothing else is known of the contact: no other memory, nothing stated by an
     operator or app (such values rest on no memory)."""
-    others = (
-        Link.objects.standing()
-        .filter(contact=contact, memory__kind=Memory.Kind.FACT)
-        .exclude(memory__in=[memory.id for memory in memories])
-        .exclude(memory__status=Memory.Status.ARCHIVED)
-    )
+    others = Link.objects.standing().filter(contact=contact, memory__kind=Memory.Kind.FACT)
+    others = others.exclude(memory__in=[memory.id for memory in memories])
+    others = others.exclude(memory__status=Memory.Status.ARCHIVED)
     stated = any(
         not value.get("sources") for values in contact.attributes.values() for value in values
     )

@@ -4,9 +4,10 @@ Many pairs a call, so many calls a day for each end user, and each pair once. "D
 answer like a person's, one change with a way back; "same" waits for a person, with its reason.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -28,7 +29,6 @@ ACTOR = "judge"
 PAIRS_PER_CALL = 12
 # Of one end user: some seventy pairs, more than blocking brings up of most in their whole life.
 CALLS_A_DAY = 6
-_DAY = timedelta(days=1)
 
 
 def users_due() -> list[int]:
@@ -49,14 +49,22 @@ def judge_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     provider = factory.reviewing_provider()
     if end_user is None or provider is None:
         return done
-    calls = CALLS_A_DAY - _calls_today(end_user)
+    today = ModelCall.objects.filter(created_at__gt=timezone.now() - timedelta(days=1))
+    calls = CALLS_A_DAY - today.filter(end_user=end_user, purpose="judge").order_by().count()
     while budget.left and calls > 0:
         rows = list(_waiting().filter(end_user=end_user).order_by("-confidence")[:PAIRS_PER_CALL])
         if not rows:
             break
         calls -= 1
         budget.spend(calls=1, rows=len(rows))
-        judged = _ask(end_user, provider, rows)
+        ids = {pk for row in rows for pk in (row.first_id, row.second_id)}
+        records = records_of(end_user, ids, newest_facts)
+        pairs = {
+            row.pk: (records[row.first_id], records[row.second_id])
+            for row in rows
+            if row.first_id in records and row.second_id in records
+        }
+        judged = model_calls.ask(end_user, provider, "judge", partial(provider.judge, pairs))
         done["judged"] += len(rows)
         done["different"] += _write(end_user, provider, rows, judged)
     return done
@@ -65,25 +73,6 @@ def judge_user(end_user_id: int, budget: Budget) -> dict[str, int]:
 def _waiting() -> QuerySet[Suggestion]:
     open_ones = Suggestion.objects.listed().filter(state=Suggestion.State.OPEN, judged_at=None)
     return open_ones.exclude(verdict=Suggestion.Verdict.CERTAIN)
-
-
-def _calls_today(end_user: EndUser) -> int:
-    since = timezone.now() - _DAY
-    calls = ModelCall.objects.filter(end_user=end_user, purpose="judge", created_at__gt=since)
-    return calls.order_by().count()
-
-
-def _ask(
-    end_user: EndUser, provider: OpenAIProvider, rows: Sequence[Suggestion]
-) -> Mapping[int, tuple[Sameness, str]]:
-    ids = {pk for row in rows for pk in (row.first_id, row.second_id)}
-    records = records_of(end_user, ids, newest_facts)
-    pairs = {
-        row.pk: (records[row.first_id], records[row.second_id])
-        for row in rows
-        if row.first_id in records and row.second_id in records
-    }
-    return model_calls.ask(end_user, provider, "judge", lambda: provider.judge(pairs))
 
 
 def _write(

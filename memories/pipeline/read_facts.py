@@ -8,6 +8,7 @@ say, is only compared anew.
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -107,11 +108,12 @@ def _read(
         language=end_user.reads,
         user_names=tuple(end_user.names),
     )
-    found = model_calls.ask(end_user, provider, "extract", lambda: provider.extract(request))
-    if not found.memories:
+    call = partial(provider.extract, request)
+    extraction = model_calls.ask(end_user, provider, "extract", call)
+    if not extraction.memories:
         return None, ()
     whose: dict[str, UUID | None] = {"": None}
-    for person in found.people:
+    for person in extraction.people:
         known = person.contact_id or next(
             (one.id for one in people if person.name in (one.name, *one.aliases)), None
         )
@@ -120,7 +122,7 @@ def _read(
             whose[person.ref] = survivor.pk
     dated = [
         candidates.with_period(replace(one, content=memory.content), memory.said_there)
-        for one in found.memories
+        for one in extraction.memories
     ]
     facts = dict.fromkeys(
         StoredFact(
@@ -142,11 +144,8 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
     """False where the memory is about others than ``people`` by now."""
     provider, end_user = language_provider(), memory.end_user
     cases = candidates.conflict_cases(end_user, [draft], embedder()) if draft.facts else []
-    found = (
-        model_calls.ask(end_user, provider, "resolve", lambda: provider.resolve(cases))
-        if cases
-        else {}
-    )
+    resolve = partial(provider.resolve, cases)
+    resolutions = model_calls.ask(end_user, provider, "resolve", resolve) if cases else {}
     with atomic():
         locked = EndUser.objects.lock(end_user.pk)
         row = _due(end_user.pk).filter(pk=memory.pk).first() if locked else None
@@ -166,7 +165,7 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
                 "happens_offset",
             ]
         )  # fmt: skip
-        for resolution in found.get(draft.key, ()):
+        for resolution in resolutions.get(draft.key, ()):
             if resolution.verdict is not Verdict.SUPERSEDES:
                 continue
             older = Memory.objects.of(locked).active().filter(pk__in=resolution.targets)

@@ -11,14 +11,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import combinations
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from accounts.cells import atomic, connection
+from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from memories import model_calls
@@ -31,6 +31,7 @@ from memories.providers.factory import embedder, memory_model, reviewing_provide
 from memories.providers.thresholds import calibration_of
 from memories.search.tokens import own, tokenise
 from memories.search.vectors import space
+from memories.sql_files import fetch, sql_pieces
 from memories.types import Rewrite
 from understanding.attributes import is_single
 from understanding.text import estimate_tokens, folded
@@ -55,38 +56,16 @@ OWN_WORDS = 0.3
 
 ACTOR = "refiner"
 _APART = (Edge.Kind.PART_OF, Edge.Kind.CONFLICTS, Edge.Kind.INVALIDATED_BY, Edge.Kind.SUPERSEDES)
+_SQL = sql_pieces(__file__)
 _TIMES = ("happens_there", "valid_from", "valid_to", "expires_at")
-
-# Only memories of one type and speaker about exactly the same people meet at all, so that the
-# distances of one round are far fewer than changed memories × memories.
-_PAIRS = """
-WITH known AS MATERIALIZED (
-    SELECT m.id, m.type, m.speaker, v.embedding, about.people
-    FROM memories_memory m
-    JOIN memories_vector v ON v.end_user_id = m.end_user_id AND v.memory_id = m.id
-        AND v.space = %(space)s
-    CROSS JOIN LATERAL (
-        SELECT COALESCE(array_agg(l.contact_id ORDER BY l.contact_id), '{}') AS people
-        FROM memories_link l WHERE l.memory_id = m.id AND NOT l.rejected) about
-    WHERE m.end_user_id = %(end_user)s AND m.status = 'active' AND m.kind = 'fact')
-SELECT id, other FROM (
-    SELECT a.id, b.id AS other, rank() OVER (
-        PARTITION BY a.id ORDER BY a.embedding <=> b.embedding, b.id) AS place
-    FROM known a JOIN known b USING (type, people, speaker)
-    WHERE a.id = ANY (%(fresh)s) AND a.id <> b.id AND a.embedding <=> b.embedding <= %(far)s
-) near WHERE place <= %(most)s
-"""
 
 
 def users_due() -> list[int]:
     """The end users with memories to look at; none without a model."""
     if memory_model() is None:
         return []
-    return sorted({
-        pk
-        for rows in (_long(), _uncompared())
-        for pk in rows.order_by().values_list("end_user", flat=True).distinct()
-    })  # fmt: skip
+    due = (rows.order_by().values_list("end_user", flat=True) for rows in (_long(), _uncompared()))
+    return sorted(set().union(*due))
 
 
 def refine_user(end_user_id: int, budget: Budget) -> dict[str, int]:
@@ -128,14 +107,15 @@ def refine_user(end_user_id: int, budget: Budget) -> dict[str, int]:
 def _long() -> MemoryQuerySet:
     """A text has at most as many tokens as characters; the exact length is for Python."""
     rows = Memory.objects.active().facts().annotate(characters=Length("content"))
-    long = rows.filter(refined_at=None, access_count__gte=READ, characters__gte=LONG)
-    return cast(MemoryQuerySet, long.filter(created_at__lte=timezone.now() - OLD))
+    rows = rows.filter(refined_at=None, access_count__gte=READ, characters__gte=LONG)
+    return rows.filter(created_at__lte=timezone.now() - OLD)
 
 
 def _uncompared() -> MemoryQuerySet:
     """Memories that changed since they were compared and have a vector of today's space."""
-    rows = Memory.objects.active().facts().filter(compared_at=None)
-    return cast(MemoryQuerySet, rows.filter(embedding_model=space(embedder())))
+    return (
+        Memory.objects.active().facts().filter(compared_at=None, embedding_model=space(embedder()))
+    )
 
 
 def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]]:
@@ -146,7 +126,12 @@ def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]
     memories = Memory.objects.of(end_user).in_bulk({pk for pair in pairs for pk in pair})
     edges = Edge.objects.of(end_user).filter(source__in=memories, target__in=memories)
     told_apart = edges.filter(kind__in=_APART).values_list("source", "target")
-    weights = _weights(end_user, {word for m in memories.values() for word in own(m.tokens)})
+    # How much each word tells: the inverse of its frequency among the user's memories.
+    words = {word for m in memories.values() for word in own(m.tokens)}
+    postings = Posting.objects.of(end_user).filter(token__in=words, status=Memory.Status.ACTIVE)
+    counts = postings.order_by().values_list("token").annotate(Count("memory"))
+    total = Memory.objects.of(end_user).active().count()
+    weights = {word: math.log(1 + total / times) for word, times in counts}
     near: dict[UUID, dict[UUID, float]] = defaultdict(dict)
     for one, other in pairs - _taken_apart(end_user) - set(map(frozenset, told_apart)):
         a, b = memories.get(one), memories.get(other)
@@ -170,15 +155,14 @@ def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]
 
 def near_pairs(end_user: EndUser, fresh: Collection[UUID]) -> set[frozenset[UUID]]:
     """Pairs of memories near in meaning, one of each among ``fresh``. One statement."""
-    near = calibration_of(embedder().model).near_duplicate
-    parameters: dict[str, Any] = {
+    params = {
         "space": space(embedder()),
         "end_user": end_user.pk,
         "fresh": list(fresh),
+        "far": 1 - calibration_of(embedder().model).near_duplicate,
+        "most": NEIGHBOURS,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_PAIRS, {**parameters, "far": 1 - near, "most": NEIGHBOURS})
-        return {frozenset(pair) for pair in cursor.fetchall()}
+    return {frozenset(pair) for pair in fetch(_SQL["pairs"], params)}
 
 
 def _taken_apart(end_user: EndUser) -> set[frozenset[UUID]]:
@@ -191,14 +175,6 @@ def _taken_apart(end_user: EndUser) -> set[frozenset[UUID]]:
         for ids in merged
         for pair in combinations({now.get(pk, pk) for pk in ids}, 2)
     }
-
-
-def _weights(end_user: EndUser, words: Collection[str]) -> dict[str, float]:
-    """How much each word tells: the inverse of its frequency among the user's memories."""
-    rows = Posting.objects.of(end_user).filter(token__in=words, status=Memory.Status.ACTIVE)
-    counts = rows.order_by().values_list("token").annotate(Count("memory"))
-    total = Memory.objects.of(end_user).active().count()
-    return {word: math.log(1 + total / times) for word, times in counts}
 
 
 def _shared(one: Memory, other: Memory, weights: Mapping[str, float]) -> float:
@@ -220,17 +196,17 @@ def _differ(one: Memory, other: Memory) -> bool:
             a, b = a.replace(tzinfo=None), b.replace(tzinfo=None)
         if a and b and a != b:
             return True
-    known = {(f["person"], f["key"]): _plain(f) for f in one.facts if is_single(f["key"])}
+
+    def plain(fact: dict[str, str]) -> str:
+        return folded(str(fact["value"])).replace(" ", "")
+
+    known = {(f["person"], f["key"]): plain(f) for f in one.facts if is_single(f["key"])}
     for fact in other.facts:
-        value, before = _plain(fact), known.get((fact["person"], fact["key"]), "")
+        value, before = plain(fact), known.get((fact["person"], fact["key"]), "")
         if before not in value and value not in before:
             return True
     is_over = bool(one.valid_to) != bool(other.valid_to)
     return is_over or (one.confidence < HEARSAY) != (other.confidence < HEARSAY)
-
-
-def _plain(fact: dict[str, str]) -> str:
-    return folded(str(fact["value"])).replace(" ", "")
 
 
 def _work_off(end_user: EndUser, groups: Sequence[Sequence[Memory]], done: Counter[str]) -> None:
@@ -267,19 +243,17 @@ def _work_off(end_user: EndUser, groups: Sequence[Sequence[Memory]], done: Count
 def _is_faithful(texts: Sequence[str], memories: Sequence[Memory]) -> bool:
     """Whether the texts add nothing to the memories, and one that takes their place loses nothing."""
     sources = [memory.content for memory in memories]
-    if any(adds(text, sources) or _has_own_words(text, sources) for text in texts):
-        return False
+    known_words = set(tokenise(" ".join(sources)))
+    for text in texts:
+        words = set(tokenise(text))
+        if adds(text, sources) or len(words - known_words) > OWN_WORDS * len(words):
+            return False
     if len(texts) > 1:  # the original stays beside its pieces
         return True
     values = [str(f["value"]) for m in memories for f in m.facts if str(f["value"]) in m.content]
     return all(value in texts[0] for value in values) and not any(
         loses(texts[0], source) for source in sources
     )
-
-
-def _has_own_words(text: str, sources: Sequence[str]) -> bool:
-    words = set(tokenise(text))
-    return len(words - set(tokenise(" ".join(sources)))) > OWN_WORDS * len(words)
 
 
 def _carried_out(end_user: EndUser, one: Rewrite) -> dict[str, int]:

@@ -6,7 +6,7 @@ and a claim that was lost (a worker that was thought dead) writes nothing.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -44,7 +44,7 @@ from memories.providers.errors import (
 )
 from memories.providers.factory import embedder, language_provider
 from memories.search.vectors import space
-from memories.types import Draft, ExtractionRequest, ProfilePatch, ProfileRequest
+from memories.types import ProfilePatch, ProfileRequest
 
 log = logging.getLogger(__name__)
 
@@ -91,73 +91,47 @@ def _extract(batch: Batch) -> None:
     written then."""
     provider, end_user, vectors = language_provider(), batch.end_user, embedder()
     request = buffer.request_for(batch, vectors if provider.reads_memories else None)
-    extraction = model_calls.ask(
-        end_user,
-        provider,
-        "extract",
-        lambda: provider.extract(request),
-        messages=len(request.turns),
-    )
+    call = partial(provider.extract, request)
+    extraction = model_calls.ask(end_user, provider, "extract", call, messages=len(request.turns))
     hashes = name_hashes.forgotten(end_user)
     extraction = name_hashes.without_forgotten(end_user, extraction, request.turns, hashes)
     extraction = unwanted.without(end_user, extraction)
-    prepared = candidates.prepare(end_user, extraction, request, vectors)
-    cases = prepared.cases
-    resolutions = (
-        model_calls.ask(end_user, provider, "resolve", lambda: provider.resolve(cases))
-        if cases
-        else {}
-    )
+    people, drafts, cases = candidates.prepare(end_user, extraction, request, vectors)
+    resolve = partial(provider.resolve, cases)
+    resolutions = model_calls.ask(end_user, provider, "resolve", resolve) if cases else {}
+    mentions: dict[str, list[datetime]] = {}
+    for draft in drafts:
+        for ref in draft.extracted.people:
+            mentions.setdefault(ref, []).append(draft.said_at)
     last_said = request.turns[-1].said_at
     with atomic():
         locked = _hold(batch)
-        _check_nothing_was_erased(locked, request, hashes)
+        same = buffer.says_the_same(locked, (*request.context, *request.turns))
+        if not same or name_hashes.forgotten(locked) != hashes:
+            raise ErasedMeanwhileError
         forget_requests.follow(locked, request, extraction)
         denied = denials.since(locked, request.turns)
-        synced = sync_contacts.sync_contacts(
-            locked,
-            extraction.people,
-            _mentions(prepared.drafts),
-            last_said,
-            denied,
-            user_names=extraction.user_names,
+        contacts, created = sync_contacts.sync_contacts(
+            locked, extraction.people, mentions, last_said, denied, extraction.user_names
         )
-        drafts = prepared.settled(synced.contacts)
+        contact_ids = {people[ref]: contact.id for ref, contact in contacts.items()}
+        drafts = [candidates.settle(draft, contact_ids) for draft in drafts]
         store_memories.retract(
             locked, extraction.retracted_turn_ids, last_said, extraction.retracted_memory_ids
         )
         stored = store_memories.store(locked, drafts, resolutions, space(vectors), batch)
-        sync_contacts.connect(locked, extraction, synced.contacts, drafts, stored.ids, denied)
-        if synced.contacts and not buffer.extraction_due(locked):
+        sync_contacts.connect(locked, extraction, contacts, drafts, stored.ids, denied)
+        if contacts and not buffer.extraction_due(locked):
             auto_merge.follow(locked)  # once a backlog, after its last batch
-        context_usage.note(locked, request.context, request.turns, drafts, stored.ids, stored.added)
+        context_usage.note(locked, request, drafts, stored.ids, stored.added)
         _finish(
             batch,
             memories=len(stored.added),
             repeated=len(drafts) - len(stored.added),
             outdated=len(stored.outdated),
-            contacts=synced.created,
+            contacts=created,
         )
     store_memories.embed_missing(locked, vectors)
-
-
-def _check_nothing_was_erased(
-    locked: EndUser, request: ExtractionRequest, hashes: Mapping[str, datetime]
-) -> None:
-    """Raises ErasedMeanwhileError where text of the request, or a person, was erased since it was
-    read."""
-    same = buffer.says_the_same(locked, (*request.context, *request.turns))
-    if not same or name_hashes.forgotten(locked) != hashes:
-        raise ErasedMeanwhileError
-
-
-def _mentions(drafts: Sequence[Draft]) -> dict[str, list[datetime]]:
-    """When each person was spoken of, by their refs."""
-    times: dict[str, list[datetime]] = {}
-    for draft in drafts:
-        for ref in draft.extracted.people:
-            times.setdefault(ref, []).append(draft.said_at)
-    return times
 
 
 def consolidate_user(end_user_id: int, until: float = float("inf")) -> int:
@@ -186,7 +160,8 @@ def consolidate_contacts(end_user_id: int, contact_ids: Iterable[UUID]) -> int:
     """Takes all that is new about contacts into their profiles; returns the runs it took. They are
     asked about together, and each whose last run failed alone."""
     runs = 0
-    while works := consolidate.claim_each(end_user_id, contact_ids, timezone.now()):
+    now = timezone.now
+    while works := [w for pk in contact_ids if (w := consolidate.claim(end_user_id, pk, now()))]:
         groups = [[work] for work in works if work.attempts > 1]
         if fresh := [work for work in works if work.attempts == 1]:
             groups.append(fresh)
@@ -337,21 +312,16 @@ def _write_failure(work: Work, **fields: object) -> None:
 def retry(work: Work) -> bool:
     """Sends failed or quarantined work round again from the start, as an operator asks;
     False when it is neither."""
-    return bool(
-        type(work)
-        .objects.filter(pk=work.pk, state__in=Work.RETRIABLE)
-        .update(state=Work.State.PENDING, attempts=0, error="", retry_at=None)
-    )
+    rows = type(work).objects.filter(pk=work.pk, state__in=Work.RETRIABLE)
+    return bool(rows.update(state=Work.State.PENDING, attempts=0, error="", retry_at=None))
 
 
 def cancel(work: Work) -> bool:
     """Leaves work undone for good, as an operator asks: its messages stay unread by extraction,
     until it is retried. False when it runs or is over."""
-    return bool(
-        type(work)
-        .objects.filter(pk=work.pk, state__in=Work.CANCELLABLE)
-        .update(state=Work.State.CANCELLED, retry_at=None, finished_at=timezone.now())
-    )
+    rows = type(work).objects.filter(pk=work.pk, state__in=Work.CANCELLABLE)
+    now = timezone.now()
+    return bool(rows.update(state=Work.State.CANCELLED, retry_at=None, finished_at=now))
 
 
 def _held(work: Work) -> QuerySet:

@@ -2,7 +2,7 @@
 vector gets one."""
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
@@ -20,10 +20,6 @@ from memories.providers.embeddings import Embedder
 from memories.search import vectors
 from memories.types import Draft, Resolution, Resolutions, StoredFact, Verdict
 
-# How certain it is that an older memory no longer holds, by what was decided: the part of the
-# new memory's own confidence that carries over to it. Chosen for Mio: two sentences that were
-# told apart in time mostly are an update, but one in ten or so speak of different matters.
-CERTAINTY = {Verdict.SUPERSEDES: edit_memories.MACHINE_CERTAINTY}
 # People whom a message is about, at most: more are a list of names, in which no pronoun finds anybody.
 MOST_PEOPLE = 6
 EMBEDDED_AT_ONCE = 128
@@ -81,46 +77,39 @@ def store(
 
 
 def _insert(
-    end_user: EndUser,
-    new: Mapping[str, Draft],
-    stored: Stored,
-    space: str,
-    batch: Batch | None,
+    end_user: EndUser, new: Mapping[str, Draft], stored: Stored, space: str, batch: Batch | None
 ) -> None:
     rows = []
     for key, draft in new.items():
+        told = draft.extracted
         row = Memory(
             id=draft.id,
             end_user=end_user,
             batch=batch,
             content=draft.content,
             content_hash=key,
-            type=draft.extracted.type,
-            subtype=draft.extracted.subtype,
-            confidence=min(max(draft.extracted.confidence, 0.0), 1.0),
-            speaker=draft.extracted.speaker[:100],
-            quote=draft.extracted.quote,
-            brackets=draft.extracted.brackets,
-            source_message_ids=list(draft.extracted.turn_ids),
+            type=told.type,
+            subtype=told.subtype,
+            confidence=min(max(told.confidence, 0.0), 1.0),
+            speaker=told.speaker[:100],
+            quote=told.quote,
+            brackets=told.brackets,
+            source_message_ids=list(told.turn_ids),
             facts=[fact_row(fact) for fact in draft.facts],
             embedding_model=space,
             embedding=draft.embedding,
             tokens=draft.tokens,
             learnt_day=end_user.activity_days,
-            expires_at=draft.extracted.expires_at,
-            valid_from=draft.extracted.valid_from,
-            valid_to=draft.extracted.valid_to,
+            expires_at=told.expires_at,
+            valid_from=told.valid_from,
+            valid_to=told.valid_to,
         )
         row.say(draft.said_at)
-        row.happen(draft.extracted.happens_at, draft.extracted.happens_until)
+        row.happen(told.happens_at, told.happens_until)
         rows.append(row)
     Memory.objects.bulk_create(rows, ignore_conflicts=True)
-    ids = dict(
-        Memory.objects.of(end_user)
-        .active()
-        .filter(content_hash__in=new)
-        .values_list("content_hash", "id")
-    )
+    active = Memory.objects.of(end_user).active().filter(content_hash__in=new)
+    ids = dict(active.values_list("content_hash", "id"))
     stored.ids.update(ids)
     stored.added = [row.id for row in rows if ids.get(row.content_hash) == row.id]
 
@@ -158,47 +147,34 @@ def _relate(
     active = Memory.objects.of(end_user).active().filter(pk__in=wanted)
     targets = list(active.exclude(pk=source).defer("tokens"))
     if resolution.verdict is Verdict.SUPERSEDES:
-        rests = _rests(end_user, {*wanted} - {target.pk for target in targets})
+        # What an earlier resolution left of memories gives way in their place.
+        wholes = {*wanted} - {target.pk for target in targets}
+        parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF, target_id__in=wholes)
+        whole_of = dict(parts.values_list("source_id", "target_id"))
         ended: dict[UUID, Sequence[StoredFact]] = {**resolution.ended}
-        for rest, whole in rests:
+        for rest in Memory.objects.of(end_user).active().filter(pk__in=whole_of).defer("tokens"):
             facts = rest.as_stored().facts
-            ended[rest.pk] = [fact for fact in resolution.ended.get(whole, ()) if fact in facts]
-        targets += [rest for rest, _whole in rests if rest.pk != source]
+            whole_ended = resolution.ended.get(whole_of[rest.pk], ())
+            ended[rest.pk] = [fact for fact in whole_ended if fact in facts]
+            targets += [rest] if rest.pk != source else []
         rewrite.supersede(
             end_user,
             targets,
             Memory.objects.of(end_user).get(pk=source),
             actor="extractor",
             why=reasons.stored(resolution.reason),
-            certainty=draft.extracted.confidence * CERTAINTY[resolution.verdict],
+            certainty=draft.extracted.confidence * edit_memories.MACHINE_CERTAINTY,
             ended=ended,
             remains=resolution.remains,
         )
         stored.outdated += [target.id for target in targets if target.status != "active"]
     elif resolution.verdict in _JOINED:
-        Edge.objects.bulk_create(
-            [
-                Edge(
-                    end_user=end_user,
-                    source_id=source,
-                    target=target,
-                    kind=_JOINED[resolution.verdict],
-                    reason=reasons.stored(resolution.reason),
-                )
-                for target in targets
-            ],
-            ignore_conflicts=True,
-        )
-
-
-def _rests(end_user: EndUser, wholes: Collection[UUID]) -> list[tuple[Memory, UUID]]:
-    """What an earlier resolution left of memories, each with the memory that it is a part of."""
-    if not wholes:
-        return []
-    parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF, target_id__in=wholes)
-    of = dict(parts.values_list("source_id", "target_id"))
-    rests = Memory.objects.of(end_user).active().filter(pk__in=of).defer("tokens")
-    return [(rest, of[rest.pk]) for rest in rests]
+        kind, reason = _JOINED[resolution.verdict], reasons.stored(resolution.reason)
+        edges = [
+            Edge(end_user=end_user, source_id=source, target=target, kind=kind, reason=reason)
+            for target in targets
+        ]
+        Edge.objects.bulk_create(edges, ignore_conflicts=True)
 
 
 def retract(
@@ -211,17 +187,10 @@ def retract(
     those that rest only on these turns."""
     if not turn_ids and not memory_ids:
         return
-    told_then = Q(
-        source_message_ids__overlap=list(turn_ids),
-        source_message_ids__contained_by=list(turn_ids),
-    )
-    memories = (
-        Memory.objects.of(end_user)
-        .active()
-        .facts()
-        .filter(told_then | Q(pk__in=memory_ids))
-        .defer("tokens")
-    )
+    turns = list(turn_ids)
+    told_then = Q(source_message_ids__overlap=turns, source_message_ids__contained_by=turns)
+    current = Memory.objects.of(end_user).active().facts()
+    memories = current.filter(told_then | Q(pk__in=memory_ids)).defer("tokens")
     edit_memories.outdate(
         end_user,
         list(memories),
@@ -248,17 +217,25 @@ def note_people(end_user: EndUser, drafts: Iterable[Draft]) -> None:
     Message.objects.bulk_update(rows, ["understood"])
 
 
-def embed_missing(end_user: EndUser, embedder: Embedder, until: float = float("inf")) -> int:
-    """Embeds the end user's memories that have no vector in the embedder's space; returns how
-    many. Vectors that ``reembed`` has prepared are taken as they are. ``until`` is a
-    ``time.monotonic()`` after which no further chunk is begun. Call it outside any lock.
+def embed_missing(
+    end_user: EndUser,
+    embedder: Embedder,
+    until: float = float("inf"),
+    *,
+    current: bool = True,
+    progress: Callable[[int], object] = lambda _n: None,
+) -> int:
+    """Embeds the end user's memories that have no vector in the embedder's space, chunk by chunk;
+    returns how many. Vectors that ``reembed`` has prepared are taken as they are; unless ``current``,
+    they are only prepared. ``until`` is a ``time.monotonic()`` after which no further chunk is begun.
+    Call it outside any lock.
 
     A memory whose words change meanwhile stays open for the next call.
     """
     space = vectors.space(embedder)
     prepared = Vector.objects.of(end_user).filter(space=space, memory=OuterRef("pk"))
-    waiting = Memory.objects.of(end_user).exclude(embedding_model=space).order_by("id")
-    waiting = waiting.annotate(prepared=Exists(prepared))
+    waiting = Memory.objects.of(end_user).annotate(prepared=Exists(prepared)).order_by("id")
+    waiting = waiting.exclude(embedding_model=space) if current else waiting.filter(prepared=False)
     done = 0
     while time.monotonic() < until and (
         rows := list(waiting.values_list("id", "content", "prepared")[:EMBEDDED_AT_ONCE])
@@ -267,12 +244,10 @@ def embed_missing(end_user: EndUser, embedder: Embedder, until: float = float("i
         texts = [(pk, content) for pk, content, is_prepared in rows if not is_prepared]
         vectors.take_prepared(end_user.pk, space, ready)
         made = model_calls.embed(end_user, embedder, [content for _, content in texts])
-        embedded = [
-            vectors.Embedded(pk, content, vector)
-            for (pk, content), vector in zip(texts, made, strict=True)
-        ]
-        filled = vectors.put(end_user.pk, space, embedded, current=True)
+        embedded = [(*text, vector) for text, vector in zip(texts, made, strict=True)]
+        filled = vectors.put(end_user.pk, space, embedded, current=current)
         done += filled
+        progress(filled)
         if not filled and not ready:
             break
     return done

@@ -2,7 +2,6 @@
 what the conversation says of known people: a better name, a name that was wrong, two who are one."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -13,31 +12,22 @@ from contacts.models import Contact
 from memories.corrections import denials, merge_contacts
 from memories.corrections.denials import Denials
 from memories.models import Link, Memory
-from memories.types import Draft, ExtractedPerson, ExtractedRelation, Extraction, SamePerson
+from memories.types import Draft, ExtractedPerson, Extraction, SamePerson
 from understanding import names
 from understanding.roles import kinship
-
-
-@dataclass(frozen=True, slots=True)
-class Synced:
-    """``contacts`` by the extraction's refs; ``created`` counts the new ones."""
-
-    contacts: Mapping[str, Contact]
-    created: int
-
 
 MAX_USER_NAMES = 5
 ACTOR = "extractor"
 
 
-def learn_user_names(end_user: EndUser, found: Iterable[str]) -> None:
+def learn_user_names(end_user: EndUser, introduced: Iterable[str]) -> None:
     """Adds names by which the user introduced themself; the first five are kept."""
-    known = {names.name_key(name): name for name in end_user.names}
-    for name in found:
-        known.setdefault(names.name_key(name), name)
-    kept = list(known.values())[:MAX_USER_NAMES]
-    if len(kept) > len(end_user.names):
-        end_user.names = kept
+    by_key: dict[str, str] = {}
+    for name in (*end_user.names, *introduced):
+        by_key.setdefault(names.name_key(name), name)
+    known = list(by_key.values())[:MAX_USER_NAMES]
+    if len(known) > len(end_user.names):
+        end_user.names = known
         end_user.save(update_fields=["names"])
 
 
@@ -48,9 +38,9 @@ def sync_contacts(
     said_at: datetime,
     denied: Denials = denials.NONE,
     user_names: Iterable[str] = (),
-) -> Synced:
+) -> tuple[dict[str, Contact], int]:
     """Finds or makes a contact for each person and adds what was learnt of them, and the names by
-    which the user introduced themself.
+    which the user introduced themself. Returns the contacts by ref, and how many are new.
 
     ``mentions`` are the times at which each ref was spoken of; ``said_at`` is the time for
     one that no memory names. A name that several contacts bear is nobody's without a contact id. The caller
@@ -74,7 +64,7 @@ def sync_contacts(
         contact.first_mentioned_at = min(contact.first_mentioned_at, *times)
         contact.last_mentioned_at = max(contact.last_mentioned_at, *times)
         store.save(contact, [*fields, "mention_count", "first_mentioned_at", "last_mentioned_at"])
-    return Synced(contacts, created)
+    return contacts, created
 
 
 def _contact_for(
@@ -86,11 +76,11 @@ def _contact_for(
         known = store.survivor(end_user, person.contact_id)
         if known is not None:
             return known, False
-    found = store.named(
+    named = store.named(
         end_user, person.name, person.relationship, namesake=person.namesake, others=others
     )
-    if found is not None:
-        return found, False
+    if named is not None:
+        return named, False
     bearers = store.without_alias(store.find(end_user, person.name), person.name, others)
     if not person.namesake and bearers:
         return None, False
@@ -115,13 +105,12 @@ def _learn(contact: Contact, person: ExtractedPerson, denied: Denials) -> list[s
     fields = []
     if kinship(contact.name) and not kinship(person.name):
         taken = store.find(contact.end_user, person.name)
-        if not [other for other in taken if other.id != contact.id]:
+        if all(other.id == contact.id for other in taken):
             stood_in, contact.name = contact.name, person.name
             contact.name_key = names.name_key(contact.name)
             store.add_aliases(contact, [stood_in])
             fields += ["name", "aliases"]
-    aliases = denied.aliases(contact.id, [person.name, *person.aliases])
-    if store.add_aliases(contact, aliases):
+    if store.add_aliases(contact, denied.aliases(contact.id, [person.name, *person.aliases])):
         fields.append("aliases")
     if person.relationship and person.relationship != contact.relationship:
         contact.relationship = person.relationship[:200]
@@ -140,61 +129,54 @@ def connect(
     memory_ids: Mapping[str, UUID],
     denied: Denials = denials.NONE,
 ) -> None:
-    """Records the relations between people, links the stored memories (by the drafts' keys) to
-    them, and corrects what the user said of known people. The caller holds the end user's lock."""
-    relate(end_user, extraction.relations, contacts, drafts, memory_ids, denied)
-    link_drafts(end_user, drafts, memory_ids, contacts)
-    correct_contacts(end_user, extraction, contacts, denied)
-
-
-def relate(
-    end_user: EndUser,
-    found: Iterable[ExtractedRelation],
-    contacts: Mapping[str, Contact],
-    drafts: Sequence[Draft],
-    memory_ids: Mapping[str, UUID],
-    denied: Denials = denials.NONE,
-) -> None:
-    """Records who is whose what, resting on the memories that come from the same turns; the
-    cards of both say it."""
-    touched: dict[UUID, Contact] = {}
-    for item in found:
-        if item.subject in contacts and item.object in contacts:
-            sources = [
-                memory_ids[draft.key]
-                for draft in drafts
-                if set(draft.extracted.turn_ids) & set(item.turn_ids)
-                and {item.subject, item.object} & set(draft.extracted.people)
-            ]
-            subject, other = contacts[item.subject], contacts[item.object]
-            if denied.relation(subject.id, item.kind, other.id, item.turn_ids):
-                continue
-            if relations.relate(end_user, subject, item.kind, other, sources):
-                touched |= {subject.id: subject, other.id: other}
-    for contact in touched.values():
-        store.save(contact, [])
-
-
-def link_drafts(
-    end_user: EndUser,
-    drafts: Iterable[Draft],
-    memory_ids: Mapping[str, UUID],
-    contacts: Mapping[str, Contact],
-) -> int:
-    """Links every draft's memory to the people it is about, and renders their cards anew.
-
-    ``memory_ids`` maps a draft's key to the row that says it; returns the new links.
-    """
-    wanted = [
+    """Records the relations between people, links the stored memories (by the drafts' keys) to them
+    and renders their cards anew, and renames and unites known people as the user said, each as a change
+    of its own, which can be undone. The caller holds the end user's lock."""
+    touched = _relate(end_user, extraction, contacts, drafts, memory_ids, denied)
+    about = [
         (memory_ids[draft.key], contacts[ref], draft.extracted.link_confidence.get(ref, 1.0))
         for draft in drafts
         for ref in draft.extracted.people
         if ref in contacts
     ]
-    new_links = link(end_user, wanted, Link.MadeBy.EXTRACTOR)
-    for contact in {contact.id: contact for _, contact, _ in wanted}.values():
+    link(end_user, about, Link.MadeBy.EXTRACTOR)
+    for contact in {
+        contact.id: contact for contact in (*touched, *(c for _, c, _ in about))
+    }.values():
         store.save(contact, [])
-    return new_links
+    for person in extraction.people:
+        if person.ref in contacts and (person.better_name or person.wrong_aliases):
+            _rename(end_user, person, contacts[person.ref], denied)
+    for same in extraction.same:
+        if same.one in contacts and same.other in contacts:
+            _unite(end_user, same, contacts[same.one], contacts[same.other])
+
+
+def _relate(
+    end_user: EndUser,
+    extraction: Extraction,
+    contacts: Mapping[str, Contact],
+    drafts: Sequence[Draft],
+    memory_ids: Mapping[str, UUID],
+    denied: Denials,
+) -> list[Contact]:
+    """Records who is whose what, resting on the memories that come from the same turns; returns
+    those of whom something is new."""
+    touched: list[Contact] = []
+    for item in extraction.relations:
+        if item.subject not in contacts or item.object not in contacts:
+            continue
+        subject, other = contacts[item.subject], contacts[item.object]
+        sources = [
+            memory_ids[draft.key]
+            for draft in drafts
+            if set(draft.extracted.turn_ids) & set(item.turn_ids)
+            and {item.subject, item.object} & set(draft.extracted.people)
+        ]
+        is_denied = denied.relation(subject.id, item.kind, other.id, item.turn_ids)
+        if not is_denied and relations.relate(end_user, subject, item.kind, other, sources):
+            touched += [subject, other]
+    return touched
 
 
 def link(
@@ -208,7 +190,7 @@ def link(
     memory that is gone by now, or was merged into another, is about nobody. Call it inside a
     transaction that holds the end user's lock.
     """
-    links = [
+    rows = [
         Link(
             end_user=end_user,
             memory_id=getattr(memory, "id", memory),
@@ -218,18 +200,14 @@ def link(
         )
         for memory, contact, confidence in memory_contacts
     ]
-    ids = {link.memory_id for link in links}
-    held = set(
-        Link.objects.of(end_user).filter(memory__in=ids).values_list("memory_id", "contact_id")
-    )
-    memories = Memory.objects.of(end_user).filter(merged_into=None)
-    there = set(memories.filter(pk__in=ids).values_list("pk", flat=True))
-    fresh = {
-        (link.memory_id, link.contact_id): link
-        for link in links
-        if link.memory_id in there and (link.memory_id, link.contact_id) not in held
-    }
-    Link.objects.bulk_create(fresh.values(), ignore_conflicts=True)
+    links = {(row.memory_id, row.contact_id): row for row in rows}
+    ids = {row.memory_id for row in rows}
+    known = Link.objects.of(end_user).filter(memory__in=ids)
+    made = set(known.values_list("memory_id", "contact_id"))
+    memories = Memory.objects.of(end_user).filter(merged_into=None, pk__in=ids)
+    there = set(memories.values_list("pk", flat=True))
+    fresh = [links[key] for key in links if key[0] in there and key not in made]
+    Link.objects.bulk_create(fresh, ignore_conflicts=True)
     return len(fresh)
 
 
@@ -239,19 +217,6 @@ def note_unlinked(end_user_id: int) -> None:
     has_unlinked = Memory.objects.unlinked([end_user_id]).exists()
     stale = EndUser.objects.filter(pk=end_user_id, has_unlinked=not has_unlinked)
     stale.update(has_unlinked=has_unlinked)
-
-
-def correct_contacts(
-    end_user: EndUser, extraction: Extraction, contacts: Mapping[str, Contact], denied: Denials
-) -> None:
-    """Renames and unites known people as the user said, each as a change of its own, which can be
-    undone. ``contacts`` are those of the extraction's refs. The caller holds the end user's lock."""
-    for person in extraction.people:
-        if person.ref in contacts and (person.better_name or person.wrong_aliases):
-            _rename(end_user, person, contacts[person.ref], denied)
-    for same in extraction.same:
-        if same.one in contacts and same.other in contacts:
-            _unite(end_user, same, contacts[same.one], contacts[same.other])
 
 
 def _rename(end_user: EndUser, person: ExtractedPerson, contact: Contact, denied: Denials) -> None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from memories.search.sql import Scope, fetch, hashed, statement
+from memories.search.sql import Scope, hashed
+from memories.sql_files import fetch, sql_pieces
 
 # How fast further occurrences of a word stop to count, and how much long texts are held
 # back: Lucene's defaults.
@@ -28,15 +29,7 @@ COMMON = 5000
 _ANSWERING = hashed(
     "memory_id", "SELECT memory_id FROM held JOIN asked USING (token) WHERE NOT of_entity"
 )
-# The words of entities that are not common; each is counted that far only.
-_TELLING = """
-    SELECT token FROM unnest(%(of_entities)s::text[]) AS t (token)
-    WHERE (SELECT count(*) FROM (
-        SELECT FROM memories_posting p
-        WHERE p.end_user_id = %(end_user)s AND p.token = t.token AND status = ANY(%(statuses)s)
-        LIMIT %(common)s) holders) < %(common)s
-"""
-_SQL = statement(__file__, "bm25.sql")
+_SQL = sql_pieces(__file__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +74,7 @@ def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Foun
     entities = {token for _, token, _, of_entity in asked if of_entity} - words
     if any(question.entity for question in questions):
         wanted.append(_ANSWERING)
-        read = f"{read} || ARRAY({_TELLING})"
+        read = f"{read} || ARRAY({_SQL['telling']})"
     if scope.within:
         wanted.append(hashed("memory_id", scope.within.sql))
     params: dict[str, Any] = scope.params | {
@@ -97,7 +90,7 @@ def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Foun
         "cover": COVER,
         "limit": limit,
     }
-    sql = _SQL.format(
+    sql = _SQL["best"].format(
         wanted=" AND ".join(wanted),
         read=read,
         inside=scope.inside.sql if scope.inside else "SELECT NULL::uuid WHERE false",

@@ -1,7 +1,15 @@
--- BM25 of each part of a question over the memories of one end user. Where a part has words of an
+-- telling: the words of entities that are not common; each is counted that far only.
+-- best: BM25 of each part of a question over the memories of one end user. Where a part has words of an
 -- entity, only memories count that hold enough of these and one of the others.
+-- telling
+SELECT token FROM unnest(%(of_entities)s::text[]) AS t (token)
+WHERE (SELECT count(*) FROM (
+    SELECT FROM memories_posting p
+    WHERE p.end_user_id = %(end_user)s AND p.token = t.token AND status = ANY(%(statuses)s)
+    LIMIT %(common)s) holders) < %(common)s
+-- best
 WITH inside (id) AS MATERIALIZED (
-    {inside}
+    {{inside}}
 ), asked AS (
     SELECT * FROM unnest(%(parts)s::int[], %(tokens)s::text[], %(weights)s::float8[],
                          %(of_entity)s::bool[]) AS t (part, token, weight, of_entity)
@@ -12,7 +20,7 @@ WITH inside (id) AS MATERIALIZED (
 ), held AS MATERIALIZED (
     SELECT memory_id, token, times, length
     FROM memories_posting
-    WHERE end_user_id = %(end_user)s AND token = ANY({read}) AND status = ANY(%(statuses)s)
+    WHERE end_user_id = %(end_user)s AND token = ANY({{read}}) AND status = ANY(%(statuses)s)
 ), rarity AS MATERIALIZED (
     SELECT token, ln(1 + (corpus.size - holders + 0.5) / (holders + 0.5)) AS idf
     FROM (SELECT token, count(*) AS holders FROM held GROUP BY token) t CROSS JOIN corpus
@@ -29,7 +37,7 @@ WITH inside (id) AS MATERIALIZED (
         sum(idf) FILTER (WHERE of_entity) AS shared,
         bool_or(NOT of_entity) AS answers
     FROM held JOIN priced USING (token) CROSS JOIN corpus
-    WHERE {wanted}
+    WHERE {{wanted}}
     GROUP BY part, memory_id
 ), best AS (
     SELECT entities.part, sought.inside, top.id, top.score, row_number() OVER (
@@ -40,7 +48,7 @@ WITH inside (id) AS MATERIALIZED (
         SELECT id, score FROM scored
         WHERE scored.part = entities.part
             AND (NOT entities.asked OR answers AND shared >= %(cover)s * entities.idf)
-            AND (NOT sought.inside OR {among_inside})
+            AND (NOT sought.inside OR {{among_inside}})
         ORDER BY score DESC, id LIMIT sought.size) top
 )
 SELECT part, inside, id, score,

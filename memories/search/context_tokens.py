@@ -1,18 +1,50 @@
-"""The search words of memories, from their content and from what was said around them.
+"""The search words of memories, from their content and from what was said around them: "Yes, last
+week!" is found by the words of the question that it answers.
 
 The words around a memory come from messages that it does not rest on. When one of these is
 hidden or erased, its words must go from the memories beside it: ``retokenise_beside`` then
 makes them anew from what may still be read. Callers that write hold the end user's lock.
 """
 
-from collections.abc import Collection, Iterable
-from datetime import UTC
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, timedelta
 from uuid import UUID
 
 from accounts.models import EndUser
 from memories.models import Erasure, Memory, Message
-from memories.search.neighbour_turns import around
 from memories.search.tokens import tokenise
+from memories.types import CONTACT, Turn
+from understanding.statements.own_words import without_injected
+from understanding.statements.secrets import holds_phone, holds_secret
+from understanding.text import middle_cut
+
+# A pause after which people talk about something else (the usual cut of web sessions:
+# Catledge and Pitkow 1995 measured 25.5 minutes; 30 has become the custom).
+PAUSE = timedelta(minutes=30)
+# Characters of such a turn that are read: a pasted page is not what a memory is about.
+LONGEST = 500
+# Who speaks in a conversation; instructions and the replies of tools are no part of it.
+_ROLES = frozenset(("user", "assistant", CONTACT))
+
+
+def around(turns: Sequence[Turn], turn_ids: Collection[int]) -> list[str]:
+    """The texts of the turns right before and right after ``turn_ids`` (``turns`` are in
+    order), as far as they belong to the same conversation. Never what was injected, and no
+    turn that holds a secret or a telephone number."""
+    places = [place for place, turn in enumerate(turns) if turn.id in turn_ids]
+    if not places:
+        return []
+    found = []
+    for inner, outer in ((places[0], places[0] - 1), (places[-1], places[-1] + 1)):
+        if not 0 <= outer < len(turns):
+            continue
+        one, other = turns[inner], turns[outer]
+        same = one.session_id == other.session_id and other.role in _ROLES
+        if same and abs(one.said_at - other.said_at) <= PAUSE:
+            found.append(middle_cut(without_injected(other.content), LONGEST))
+    return [
+        text for text in found if text.strip() and not holds_secret(text) and not holds_phone(text)
+    ]
 
 
 def tokens_of(end_user: EndUser | int, memories: Iterable[Memory]) -> dict[UUID, list[str]]:

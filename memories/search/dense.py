@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from pgvector import HalfVector
 
-from accounts.cells import connection
 from memories.search.sql import Scope, indexed
+from memories.sql_files import fetch
 
 _ARM = """(
     SELECT {part} AS part, memory_id, embedding <=> %(vector_{vector})s::halfvec AS place
@@ -64,7 +64,10 @@ def nearest(
         f"ranked AS MATERIALIZED ({' UNION ALL '.join(arms) or _NOTHING}) "
         f"SELECT * FROM ranked UNION ALL {' UNION ALL '.join(others)}"
     )
-    lists = _read(sql, params, first)
+    # For each part its ids, nearest first, with 1 less their places: cosines.
+    lists: list[dict[UUID, float]] = [{} for _ in range(first)]
+    for part, pk, place in sorted(fetch(sql, params), key=itemgetter(0, 2, 1)):
+        lists[part][pk] = 1 - place
     everything = _nearest(lists[: len(vectors)], lists[len(vectors)])
     if not inside:
         return everything, _nearest([{} for _ in vectors], {})
@@ -75,13 +78,3 @@ def _nearest(ranked: Sequence[dict[UUID, float]], rest: Iterable[UUID]) -> Neare
     """From the cosines of what each vector ranks, nearest first."""
     others = [pk for pk in rest if not any(pk in cosines for cosines in ranked)]
     return Nearest([list(cosines) for cosines in ranked], others, list(ranked))
-
-
-def _read(sql: str, params: dict[str, Any], parts: int) -> list[dict[UUID, float]]:
-    """For each part its ids, nearest first, with 1 less their places: cosines."""
-    found: list[dict[UUID, float]] = [{} for _ in range(parts)]
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        for part, pk, place in sorted(cursor.fetchall(), key=itemgetter(0, 2, 1)):
-            found[part][pk] = 1 - place
-    return found

@@ -7,17 +7,12 @@ import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 
 from accounts import tracing
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
 from memories.search.query import parts
-from memories.search.vectors import space
-
-# So many vectors a process remembers, 3 KB each: a message is often asked about again at once.
-# What users say lies in memory alone, and is gone with the process.
-REMEMBERED = 512
 
 HAND_OVER = 0.00005  # seconds
 
@@ -30,19 +25,16 @@ class LateError(Exception):
 
 class QueryVectors:
     """Embeds from its making on. ``waited`` is how many milliseconds were left to wait for;
-    ``failed``: the embedder could not. After ``until`` (by ``time.perf_counter``) nobody waits.
-    ``whose`` end user asks: nobody can tell by the time it takes what others asked.
-    """
+    ``failed``: the embedder could not. After ``until`` (by ``time.perf_counter``) nobody waits."""
 
-    def __init__(self, embedder: Embedder, query: str, whose: int, until: float | None = None):
-        self.space = space(embedder)
+    def __init__(self, embedder: Embedder, query: str, until: float | None = None):
         self.waited = 0.0
         self.failed = False
         self.until = until
         self._vectors: list[Sequence[float]] | None = None
         # The thread's work belongs to the trace of now.
         run = contextvars.copy_context().run
-        embed = partial(run, _vectors, embedder, whose, parts(query))
+        embed = partial(run, _embedded, embedder, parts(query))
         if embedder.in_process:
             self._found = _shared(os.getpid()).submit(embed)
         else:
@@ -57,25 +49,21 @@ class QueryVectors:
         """A vector for each of the query's parts; none when the embedder failed. Raises LateError
         after ``until``, even if they came meanwhile: what they are for takes time as well."""
         if self._vectors is None:
-            self._vectors = self._wait()
+            started = time.perf_counter()
+            left = None if self.until is None else max(0.0, self.until - started)
+            try:
+                if left == 0:
+                    raise TimeoutError
+                self._vectors = self._found.result(left)
+            except TimeoutError:
+                self._found.cancel()
+                raise LateError from None
+            except ProviderError as error:
+                log.warning("Searching by words alone: %s", type(error).__name__)
+                self.failed, self._vectors = True, []
+            finally:
+                self.waited += (time.perf_counter() - started) * 1000
         return self._vectors
-
-    def _wait(self) -> list[Sequence[float]]:
-        started = time.perf_counter()
-        left = None if self.until is None else max(0.0, self.until - started)
-        try:
-            if left == 0:
-                raise TimeoutError
-            return self._found.result(left)
-        except TimeoutError:
-            self._found.cancel()
-            raise LateError from None
-        except ProviderError as error:
-            log.warning("Searching by words alone: %s", type(error).__name__)
-            self.failed = True
-            return []
-        finally:
-            self.waited += (time.perf_counter() - started) * 1000
 
 
 @cache
@@ -85,12 +73,7 @@ def _shared(_process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), "embedding")
 
 
-def _vectors(embedder: Embedder, whose: int, texts: Sequence[str]) -> list[Sequence[float]]:
+def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
     named = {"gen_ai.provider.name": embedder.name, "gen_ai.request.model": embedder.model}
     with tracing.span(f"embed {embedder.model}", named):
-        return [_vector(embedder, whose, text) for text in texts]
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _vector(embedder: Embedder, _whose: int, text: str) -> Sequence[float]:
-    return tuple(embedder.embed_query(text))
+        return [embedder.embed_query(text) for text in texts]

@@ -4,14 +4,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from django.db.models import QuerySet
 
-from accounts.cells import connection
 from accounts.models import EndUser
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +30,6 @@ class Subset:
             return cls(sql, params)
         both = f"SELECT id FROM ({sql}) narrowed WHERE {indexed('id', among.sql)}"  # noqa: S608
         return cls(both, params | among.params)
-
-
-def fetch(sql: str, params: dict[str, Any]) -> list[Any]:
-    """The rows of a SELECT."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        return cursor.fetchall()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,4 @@
-"""Django's PostgreSQL backend, with a guard before every statement, and statements of migrations in the
-form that Citus accepts."""
+"""Django's PostgreSQL backend with a guard before every statement, and what Citus needs."""
 
 import logging
 import re
@@ -99,9 +98,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return DatabaseErrorWrapper(self)
 
     def _configure_connection(self, connection: Any) -> bool:
-        """Django's, once for each session. Raises OperationalError where the schema that was asked for
-        is not the one that is spoken to: a pooler that drops it would have cells take each other's
-        rows for their own."""
+        """Django's. Raises OperationalError where a pooler drops the search path, which names the
+        cell."""
         commits: bool = super()._configure_connection(connection)  # type: ignore[misc]
         if asked := _SEARCH_PATH.findall(self.settings_dict["OPTIONS"].get("options", "")):
             (search_path,) = connection.execute("SHOW search_path").fetchone()

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from shutil import copyfileobj
 from typing import IO, Any, cast
 
@@ -27,25 +28,18 @@ _SESSION = "--client-min-messages=warning -c mio.scope=all -c idle_in_transactio
 _EMPTY = """
 DO $do$
 DECLARE
-    named text[];
     one text;
 BEGIN
-    SELECT array_agg(told ORDER BY place) INTO named FROM (
-        SELECT array_position('{{r,p,f,v,m,S}}', relkind::text) AS place,
-            CASE relkind WHEN 'S' THEN 'SEQUENCE' WHEN 'v' THEN 'VIEW' WHEN 'f' THEN 'FOREIGN TABLE'
-                WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END
-            || ' IF EXISTS ' || oid::regclass AS told
-        FROM pg_class WHERE relnamespace = {schema}::regnamespace
-            AND relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
-            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass
-                AND d.objid = pg_class.oid AND d.deptype = 'e')
-        UNION ALL
-        SELECT 9, 'ROUTINE IF EXISTS ' || oid::regprocedure
-        FROM pg_proc WHERE pronamespace = {schema}::regnamespace
-            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass
-                AND d.objid = pg_proc.oid AND d.deptype = 'e')
-    ) all_of_it;
-    FOREACH one IN ARRAY coalesce(named, '{{}}') LOOP
+    FOREACH one IN ARRAY coalesce((
+        SELECT array_agg(told ORDER BY told DESC) FROM (
+            SELECT oid, 'TABLE IF EXISTS ' || oid::regclass AS told FROM pg_class
+            WHERE relnamespace = {schema}::regnamespace AND relkind IN ('r', 'p')
+            UNION ALL SELECT oid, 'SEQUENCE IF EXISTS ' || oid::regclass FROM pg_class
+            WHERE relnamespace = {schema}::regnamespace AND relkind = 'S'
+            UNION ALL SELECT oid, 'ROUTINE IF EXISTS ' || oid::regprocedure FROM pg_proc
+            WHERE pronamespace = {schema}::regnamespace
+        ) own WHERE NOT EXISTS (SELECT FROM pg_depend WHERE objid = own.oid AND deptype = 'e')
+    ), '{{}}') LOOP
         EXECUTE 'DROP ' || one || ' CASCADE';
     END LOOP;
 END
@@ -66,18 +60,16 @@ class DumpError(Exception):
 def dump(
     own: BaseDatabaseWrapper, to: IO[bytes], *, snapshot: str, schema: str, alone: bool
 ) -> None:
-    """Writes what the database holds in a snapshot, of this schema ``alone`` or of all. Raises
-    DumpError."""
+    """Writes what a snapshot holds, of this schema ``alone`` or of all. Raises DumpError."""
     options = ["--format=custom", "--enable-row-security", "--load-via-partition-root"]
     options.append(f"--snapshot={snapshot}")
     if alone:
         options.append(f'--schema="{schema}"')
-    _run(own, "pg_dump", *options, to=to)
+    _run(*_command(own, "pg_dump", *options), to=to)
 
 
 def count_rows(own: BaseDatabaseWrapper, schema: str) -> dict[str, int]:
-    """How many rows each table of a schema has. Raises DumpError for tables whose policy may hide
-    some from it and from pg_dump."""
+    """How many rows each table of a schema has. Raises DumpError for tables whose policy hides some."""
     if hidden := [table for table, *_ in unprotected(own)]:
         raise DumpError(
             f"Row-level security hides the rows of {', '.join(hidden)}: run `migrate`, which "
@@ -89,54 +81,48 @@ def count_rows(own: BaseDatabaseWrapper, schema: str) -> dict[str, int]:
         return dict(own.connection.execute(count).fetchone() for count in counts)
 
 
-def check_counts(expected: Mapping[str, int], actual: Mapping[str, int]) -> None:
-    """Raises DumpError that names the tables with fewer or more rows than expected."""
-    wrong = [
-        f"{table} ({actual.get(table, 0)} instead of {expected.get(table, 0)})"
-        for table in sorted(expected.keys() | actual.keys())
-        if actual.get(table, 0) != expected.get(table, 0)
-    ]
-    if wrong:
-        raise DumpError(f"Rows are missing, or too many: {', '.join(wrong)}.")
-
-
 @dataclass(frozen=True, slots=True)
 class Load:
     """A dump that was loaded, in a transaction that waits; a process that dies commits nothing."""
 
     psql: subprocess.Popen[bytes]
-    said: IO[bytes]
+    errors: IO[bytes]
 
-    def check(self) -> None:
+    def check(self) -> list[str]:
         """Raises DumpError where the transaction is lost, or has failed."""
-        with suppress(BrokenPipeError):
-            self.script.write(b"SELECT;\n\\echo here\n")
-            self.script.flush()
-        self._line()
+        return self._answers("SELECT;")
 
-    def count_rows(self, schema: str) -> dict[str, int]:
-        """How many rows each table of the schema has now. Raises DumpError where the transaction
-        has failed."""
-        statements = _COUNTS.replace("%%", "%").format(schema=_literal(schema)).replace("\n", " ")
-        with suppress(BrokenPipeError):
-            script = f"SET row_security = on;\n\\o\n{statements}\\gexec\n"
-            self.script.write(f"{script}\\o /dev/null\n\\echo here\n".encode())
-            self.script.flush()
-        lines = [line.decode().rstrip("\n") for line in iter(self._line, b"here\n")]
-        return {table: int(rows) for table, rows in (line.rsplit("|", 1) for line in lines)}
-
-    def _line(self) -> bytes:
-        """The next line that psql prints. Raises DumpError where it has ended."""
-        if line := cast(IO[bytes], self.psql.stdout).readline():
-            return line
-        self.psql.wait()
-        raise _failure("psql", self.said)
+    def check_counts(self, schema: str, expected: Mapping[str, int]) -> None:
+        """Raises DumpError that names the tables of the schema with fewer or more rows than expected."""
+        counts = _COUNTS.replace("%%", "%").format(schema=_literal(schema)).replace("\n", " ")
+        lines = self._answers(f"SET row_security = on;\n\\o\n{counts}\\gexec\n\\o /dev/null")
+        actual = {table: int(rows) for table, rows in (line.rsplit("|", 1) for line in lines)}
+        wrong = [
+            f"{table} ({actual.get(table, 0)} instead of {expected.get(table, 0)})"
+            for table in sorted(expected.keys() | actual.keys())
+            if actual.get(table, 0) != expected.get(table, 0)
+        ]
+        if wrong:
+            raise DumpError(f"Rows are missing, or too many: {', '.join(wrong)}.")
 
     def commit(self) -> None:
         """Commits what was loaded. Raises DumpError where that may have failed."""
         self.psql.communicate(b"COMMIT;\n")
         if self.psql.returncode:
-            raise _failure("psql", self.said)
+            raise _failure("psql", self.errors)
+
+    def _answers(self, script: str) -> list[str]:
+        """The lines that psql prints for a script. Raises DumpError where it has ended."""
+        with suppress(BrokenPipeError):
+            self.script.write(f"{script}\n\\echo here\n".encode())
+            self.script.flush()
+        lines = []
+        for line in cast(IO[bytes], self.psql.stdout):
+            if line == b"here\n":
+                return lines
+            lines.append(line.decode().rstrip("\n"))
+        self.psql.wait()
+        raise _failure("psql", self.errors)
 
     @property
     def script(self) -> IO[bytes]:
@@ -145,8 +131,7 @@ class Load:
 
 @contextmanager
 def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator[Load]:
-    """Within it, what ``dump`` wrote of a schema is in the place of what was there, for its own
-    transaction only; unless that is committed, nothing is changed. Raises DumpError."""
+    """What ``dump`` wrote, in the place of what was there, until it is committed. Raises DumpError."""
     options = ("--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-",
                "--no-align", "--tuples-only")  # fmt: skip
     command, environment = _command(own, "psql", *options)
@@ -154,7 +139,7 @@ def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(  # noqa: S603 - our own command, no shell
             command,
-            env=environment,
+            env={**os.environ, **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -163,7 +148,11 @@ def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator
         load = Load(psql, errors)
         try:
             with suppress(BrokenPipeError):  # what ended it is told by the check
-                _write_script(load.script, own, dumped, schema)
+                literal = _literal(own.ops.quote_name(schema))
+                load.script.write(f"BEGIN;\n{_EMPTY.format(schema=literal)}".encode())
+                load.script.flush()
+                restored = ("--no-owner", "--no-privileges", f"--schema={schema}", "--file=-")
+                _run([program("pg_restore"), *restored], {}, to=load.script, given=dumped)
             load.check()
             yield load
         finally:
@@ -172,24 +161,13 @@ def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator
                 load.script.close()
 
 
-def _write_script(
-    script: IO[bytes], own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str
-) -> None:
-    literal = _literal(own.ops.quote_name(schema))
-    options = ("--no-owner", "--no-privileges", f"--schema={schema}", "--file=-")
-    script.write(f"BEGIN;\n{_EMPTY.format(schema=literal)}".encode())
-    script.flush()
-    _run(own, "pg_restore", *options, given=dumped, to=script, connected=False)
-
-
 def _literal(text: str) -> str:
     return "'{}'".format(text.replace("'", "''"))
 
 
 @contextmanager
 def scratch_database(cell: str = SHARED) -> Iterator[None]:
-    """An empty database beside that of a cell, in its place until the end of the block.
-    Raises DumpError where the role may make none."""
+    """An empty database in place of a cell's within the block. Raises DumpError."""
     own = connections[cell]
     real, name = own.settings_dict["NAME"], f"mio_scratch_{secrets.token_hex(6)}"
     try:
@@ -197,17 +175,18 @@ def scratch_database(cell: str = SHARED) -> Iterator[None]:
             cursor.execute(f"CREATE DATABASE {name}")
     except Error as error:
         raise DumpError(f"No scratch database can be made: {error}".strip()) from error
-    _turn_to(own, name)
+    own.close()
+    own.settings_dict["NAME"] = name
     try:
         yield
     finally:
-        _turn_to(own, real)
+        own.close()
+        own.settings_dict["NAME"] = real
         drop_database(own, name)
 
 
 def drop_database(own: BaseDatabaseWrapper, name: str) -> None:
-    """Drops a database of the server of this connection with the sessions that we have there. (By
-    FORCE only a superuser could while autovacuum is at work in it.)"""
+    """Drops a database, with our sessions there. (FORCE needs a superuser while autovacuum works.)"""
     with scope.all_users_of_session(own), own.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -217,48 +196,41 @@ def drop_database(own: BaseDatabaseWrapper, name: str) -> None:
         cursor.execute(f"DROP DATABASE {own.ops.quote_name(name)}")
 
 
-def _turn_to(own: BaseDatabaseWrapper, name: str) -> None:
-    own.close()
-    own.settings_dict["NAME"] = name
-
-
 def _command(
-    own: BaseDatabaseWrapper, name: str, *options: str, connected: bool = True
+    own: BaseDatabaseWrapper, name: str, *options: str
 ) -> tuple[list[str], dict[str, str]]:
     """The arguments and the environment of a program that works in a database."""
     at: dict[str, Any] = dict(own.settings_dict)
     for key in ("host", "port"):  # of a socket's address, which Django's own client leaves out
         at[key.upper()] = str(at["OPTIONS"].get(key, at[key.upper()]))
     arguments, given_secrets = DatabaseClient.settings_to_cmd_args_env(at, list(options))
-    command = [program(name), *(arguments[1:] if connected else options)]
-    return command, {**os.environ, **(given_secrets or {}), "PGOPTIONS": _SESSION}
+    return [program(name), *arguments[1:]], {**(given_secrets or {}), "PGOPTIONS": _SESSION}
 
 
 def _run(
-    own: BaseDatabaseWrapper,
-    name: str,
-    *options: str,
+    command: list[str],
+    environment: Mapping[str, str],
+    *,
     to: IO[bytes],
     given: IO[bytes] | None = None,
-    connected: bool = True,
 ) -> None:
-    command, environment = _command(own, name, *options, connected=connected)
-    with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(  # noqa: S603 - our own command, no shell
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(  # noqa: S603 - our own command, no shell
             command,
-            env=environment,
+            env={**os.environ, **environment},
             stdin=given or subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
-        )
-        with process:
-            try:
-                copyfileobj(cast(IO[bytes], process.stdout), to)
-            except BaseException:
-                process.kill()
-                raise
-        if process.returncode:
-            raise _failure(name, errors)
+        ) as process,
+    ):
+        try:
+            copyfileobj(cast(IO[bytes], process.stdout), to)
+        except BaseException:
+            process.kill()
+            raise
+        if process.wait():
+            raise _failure(Path(command[0]).name, errors)
 
 
 def _failure(name: str, errors: IO[bytes]) -> DumpError:

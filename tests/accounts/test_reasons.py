@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
 from dashboard import words
-from memories.providers.offline.conflicts import _TASTE_CHANGED
+from memories.providers.offline.offline_provider import _TASTE_CHANGED
 from tests import source
 from understanding.coreference.antecedents import SAID
 from understanding.people.spans import KINDS

@@ -18,7 +18,7 @@ from django_q.models import OrmQ
 from accounts import cells, scope
 from accounts.models import Cell, EndUser, Placement
 from mio_site.cell_settings import read_cells
-from mio_site.postgres import instance, server
+from mio_site.postgres import server
 from mio_site.postgres.dump import drop_database
 from mio_site.postgres.server import PostgresHome
 from tests import template
@@ -36,9 +36,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def second_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The home of the second server, which runs."""
     home = tmp_path_factory.mktemp("second")
-    instance.ensure_running(home)
+    server.ensure_running(home)
     yield home
-    instance.leave(home)
+    server.leave(home)
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def _spread(directory: str, second_home: Path) -> Iterator[None]:
     """The process as with MIO_CELLS set, and ``default`` another database than other tests have.
     Other tests know nothing of the cells: who empties databases between them asks for all."""
     own = connections["default"]
-    second = instance.connection(second_home)
+    second = server.connection(second_home)
     options = read_cells("c2=postgres:///x?schema=cell_02")["c2"]["OPTIONS"]
     connections.settings["c1"] = {**own.settings_dict, "NAME": f"{directory}_c1"}
     connections.settings["c2"] = {**own.settings_dict, **second, "OPTIONS": options}
@@ -125,5 +125,5 @@ def stopped_second(second_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     connections["c2"].close()
     server.stop(PostgresHome(second_home))
     yield
-    instance.ensure_running(second_home)
+    server.ensure_running(second_home)
     connections["c2"].close()

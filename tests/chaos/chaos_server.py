@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from mio_site import serve
-from mio_site.postgres import instance
+from mio_site.postgres import server
 from tests.deploy.test_files import ROOT
 from tests.mio_site.waiting import eventually
 
@@ -65,7 +65,7 @@ class Site:
             http.close()
 
     def sql(self, statement: str) -> list[Any]:
-        at = instance.connection(self.home)
+        at = server.connection(self.home)
         with psycopg.connect(
             dbname=at["NAME"], user=at["USER"], password=at["PASSWORD"], host=at["HOST"],
             port=at["PORT"], autocommit=True, options="-c mio.scope=all -c default_transaction_read_only=off",

@@ -11,7 +11,7 @@ from django.urls import reverse
 from accounts.models import EndUser
 from contacts.models import Contact
 from dashboard.forms import turns
-from memories.context import build, timing
+from memories.context import build
 from memories.context.request import ContextRequest
 from memories.corrections import edit_memories
 from memories.models import Edge, Memory
@@ -54,7 +54,7 @@ def test_a_search_that_was_late_is_said_to_be_missing(
     reviewer: Client, user: EndUser, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     assert "without search" not in text(ask(reviewer, user)).lower()
-    monkeypatch.setattr(timing, "is_warm", True)
+    monkeypatch.setattr(build, "is_warm", True)
     settings.MIO_CONTEXT_DEADLINE_MS = 1
     assert "Without search, which would have come too late" in text(ask(reviewer, user))
 

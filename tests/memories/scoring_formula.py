@@ -1,4 +1,4 @@
-"""The scoring formula as plain Python, which the statement of ``jobs/importance.sql`` must equal."""
+"""The scoring formula as plain Python, which the statement of ``jobs/rescore.sql`` must equal."""
 
 import math
 from collections.abc import Sequence

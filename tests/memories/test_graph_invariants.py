@@ -13,7 +13,7 @@ from memories.corrections.erasure_requests import hide
 from memories.corrections.undo import undo_change
 from memories.graph import neighbours
 from memories.models import Edge, Memory
-from memories.pipeline import tag_entities
+from memories.pipeline import classify_edges
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.snapshots import assert_sound
 
@@ -45,7 +45,7 @@ class World:
         content = f"Person {len(self.said)} moved to {PLACES[a % 3]}. They like it."
         self.said.add(content)
         memory = make_memory(self.end_user, content, self.people[b % 2])
-        tag_entities.tag(self.end_user, [memory])
+        classify_edges.tag(self.end_user, [memory])
 
     def connect(self, a: int, b: int, c: int) -> None:
         ends = self.memory(a).pk, self.memory(b).pk
@@ -72,7 +72,7 @@ class World:
 
     def tag_again(self, a: int, b: int, _c: int) -> None:
         active = [m for m in (self.memory(a), self.memory(b)) if m.status == "active"]
-        tag_entities.tag(self.end_user, active)
+        classify_edges.tag(self.end_user, active)
 
     def undo(self, a: int, b: int, _c: int) -> None:
         changes = Change.objects.of(self.end_user).filter(undone_at=None).order_by("-created_at")

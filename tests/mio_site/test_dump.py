@@ -130,23 +130,6 @@ def test_no_backup_is_made_that_lacks_rows(tmp_path: Path) -> None:
     call_command("backup", tmp_path / "file", stdout=StringIO())
 
 
-def test_vectors_that_a_backup_of_an_older_version_lacks_are_made_anew(tmp_path: Path) -> None:
-    end_user, new, said = make_life(), tmp_path / "new", StringIO()
-    call_command("install_schedules", stdout=StringIO())
-    found, count = ranks(end_user), Vector.objects.count()
-    Vector.objects.all().delete()
-    call_command("backup", new, stdout=StringIO())
-    with zipfile.ZipFile(new) as archive:
-        rows = json.loads(archive.read("manifest.json"))["rows"]
-    old = with_manifest(new, tmp_path / "old", rows=rows | {"memories_vector": count})
-    call_command("restore", old, verify=True, stdout=said)
-    call_command("restore", old, yes=True, stdout=said)
-    assert (Vector.objects.count(), ranks(end_user)) == (count, found)
-    fewer = with_manifest(old, tmp_path / "fewer", rows=rows | {"memories_posting": 0})
-    with pytest.raises(CommandError, match=r"memories_posting .*Nothing was changed"):
-        call_command("restore", fewer, yes=True)
-
-
 def test_the_secret_key_comes_back_on_another_machine(
     tmp_path: Path, settings: LazySettings
 ) -> None:

@@ -18,7 +18,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from mio_site.postgres import instance, server
+from mio_site.postgres import server
 from mio_site.postgres.server import PostgresHome, lock
 from tests.mio_site.waiting import eventually
 
@@ -29,10 +29,10 @@ ROOT = Path(__file__).resolve().parents[2]
 USER = """
 import sys
 from pathlib import Path
-from mio_site.postgres import instance
+from mio_site.postgres import server
 try:
-    instance.ensure_running(Path(sys.argv[1]))
-except instance.ServerError as error:
+    server.ensure_running(Path(sys.argv[1]))
+except server.ServerError as error:
     sys.exit(str(error))
 print("in", flush=True)
 sys.stdin.read()
@@ -93,7 +93,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def connect(home: Path, **changes: str) -> psycopg.Connection:
-    found = instance.connection(home)
+    found = server.connection(home)
     renamed = {"NAME": "dbname"}
     arguments = {renamed.get(key, key.lower()): value for key, value in found.items()}
     return psycopg.connect(make_conninfo(**{**arguments, **changes}), autocommit=True)
@@ -166,7 +166,7 @@ def test_not_even_the_user_that_runs_the_server_for_root_reaches_the_socket(use)
         os.chmod(open_folder, 0o755)
         home = Path(open_folder) / "home"
         user = use(home).joined()
-        address = f"{instance.connection(home)['HOST']}/.s.PGSQL.5432"
+        address = f"{server.connection(home)['HOST']}/.s.PGSQL.5432"
         assert Path(address).exists()
         child = os.fork()
         if child == 0:
@@ -282,13 +282,13 @@ def test_four_processes_that_start_at_once_share_one_server(use, home):
         user.joined()
     # A child of the server's bears its command line until it gives itself a name.
     assert eventually(lambda: len(servers(home)) == 1)
-    assert len({instance.connection(home)["PASSWORD"] for _ in range(4)}) == 1
+    assert len({server.connection(home)["PASSWORD"] for _ in range(4)}) == 1
 
 
 def test_a_long_path_gets_a_private_socket_folder_of_its_own(use, tmp_path):
     home = tmp_path / ("deep" * 25) / "home"
     user = use(home).joined()
-    sockets = Path(instance.connection(home)["HOST"])
+    sockets = Path(server.connection(home)["HOST"])
     assert home not in sockets.parents
     assert mode(sockets.parent) == mode(sockets) == 0o700
     with connect(home) as connection:
@@ -334,8 +334,8 @@ def test_a_user_id_without_a_name_will_do():
 
 def test_elsewhere_than_on_linux_it_is_said_what_to_use_instead(home, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(instance.ServerError, match="DATABASE_URL"):
-        instance.ensure_running(home)
+    with pytest.raises(server.ServerError, match="DATABASE_URL"):
+        server.ensure_running(home)
 
 
 def test_a_lost_password_is_replaced_and_the_data_stay(use, home):
@@ -352,24 +352,24 @@ def test_a_lost_password_is_replaced_and_the_data_stay(use, home):
 def test_data_of_another_major_version_are_refused_with_a_reason(use, home):
     use().joined().leave()
     (home / "postgres/data/PG_VERSION").write_text("15\n")
-    with pytest.raises(instance.ServerError, match=r"PostgreSQL 15; .* PostgreSQL 18"):
-        instance.ensure_running(home)
-    instance.leave(home)
+    with pytest.raises(server.ServerError, match=r"PostgreSQL 15; .* PostgreSQL 18"):
+        server.ensure_running(home)
+    server.leave(home)
 
 
 def test_a_server_that_cannot_start_names_its_log(use, home):
     use().joined().leave()
     (home / "postgres/data/global/pg_control").unlink()
-    with pytest.raises(instance.ServerError, match=r"pg_control.*server\.log"):
-        instance.ensure_running(home)
-    instance.leave(home)
+    with pytest.raises(server.ServerError, match=r"pg_control.*server\.log"):
+        server.ensure_running(home)
+    server.leave(home)
 
 
 def test_a_folder_that_others_may_write_to_is_refused(home):
     home.mkdir()
     home.chmod(0o777)
-    with pytest.raises(instance.ServerError, match="open to other users"):
-        instance.connection(home)
+    with pytest.raises(server.ServerError, match="open to other users"):
+        server.connection(home)
 
 
 def test_the_log_is_cut_when_a_server_starts_and_keeps_its_last_part(use, home):

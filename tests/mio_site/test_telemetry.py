@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from accounts import tracing
 from accounts.models import ApiKey
-from mio_site.logs import CollectorAway
+from mio_site.logs import Outages
 from tests.factories import make_app
 from tests.processes import start
 
@@ -214,7 +214,7 @@ def test_of_an_exception_and_a_statement_nothing_is_kept_that_was_written_out() 
 
 
 def test_one_line_says_that_the_collector_is_away() -> None:
-    quiet = CollectorAway()
+    quiet = Outages()
     told = [
         logging.LogRecord("opentelemetry.exporter", logging.ERROR, "", 1, "refused %d", (n,), None)
         for n in range(3)

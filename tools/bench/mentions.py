@@ -6,7 +6,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from memories.context.model_resolution import doubted
+from memories.context.who import doubted
 from tools.bench.datasets import people_of, read_lines
 from tools.bench.metrics import SetCase, ratio, score_sets
 from understanding.people.mentions import entries_of, find_mentions

@@ -12,7 +12,7 @@ from memories.pipeline.store_memories import store
 from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
-from memories.search.neighbour_turns import around
+from memories.search.context_tokens import around
 from memories.search.recall import SearchRequest
 from memories.search.tokens import tokenise
 from memories.search.vectors import space

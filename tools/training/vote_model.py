@@ -122,7 +122,7 @@ def _of_author(
             }
         )
     for case in cases:
-        embedding = QueryVectors(embedder(), case["text"], user.pk)
+        embedding = QueryVectors(embedder(), case["text"])
         case["vectors"] = embedding.wait()
         case["features"] = {}
         if case["meant"] is None:

@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import App
-from mcp_server.knowledge import caller, server
-from mcp_server.protocol import Caller
+from mcp_server.knowledge import Caller, caller, server
 
 
 class Command(BaseCommand):

@@ -67,7 +67,7 @@ class Command(MioCommand):
     def _prune(self, json: bool) -> None:
         with self.bar(None, "vector", "dropped") as bar:
             try:
-                pruned = reembed.prune(embedder(), bar.update)
+                dropped, spaces = reembed.prune(embedder(), bar.update)
             except reembed.NotReady as error:
                 raise CommandError(str(error)) from error
-        self.report(json, dropped=pruned.vectors, spaces=list(pruned.spaces))
+        self.report(json, dropped=dropped, spaces=spaces)

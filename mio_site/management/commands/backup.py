@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from mio_site.backups import backup_file
+from mio_site import backups
 from mio_site.postgres.dump import DumpError
 
 # By name the newest is last, also where two are of one second.
@@ -50,15 +50,12 @@ class Command(BaseCommand):
             target = file or (to or Path()) / NAMED.format(timezone.now())
             if target.exists():
                 raise CommandError(f"{target} is there already.")
-            manifest = backup_file.write(target)
+            manifest = backups.write(target)
         except (DumpError, OSError) as error:
             raise CommandError(f"{error} No backup was made.") from error
         if verify:
             call_command("restore", str(target), verify=True, stdout=self.stdout)
-        where = f" of {len(manifest.databases)} databases" if manifest.cells else ""
-        self.stdout.write(
-            f"{target}: {manifest.row_count} rows{where}, {target.stat().st_size} bytes"
-        )
+        self.stdout.write(f"{target}: {manifest.size}, {target.stat().st_size} bytes")
         (settings.MIO_HOME / LAST).touch()
         # Only once the new one is there, and checked where that was asked for.
         for old in sorted(to.glob(LIKE))[:-keep] if to and keep else ():

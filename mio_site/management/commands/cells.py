@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.db import Error, OperationalError, connections
 from django.db.models import Max, Q
 
-from accounts import cells, citus, placement, row_security
+from accounts import cells, placement
 from accounts.management.command import MioCommand
 from accounts.management.schema import missing_migrations
 from accounts.models import App, Cell, EndUser, Placement
@@ -19,24 +19,15 @@ from memories import portability
 from mio_site import cell_check, cell_schema
 from webhooks.models import Delivery
 
-CHUNK = 1000
-
-_SIZE = """
-SELECT coalesce(sum(greatest(reltuples, 0)) FILTER (WHERE relkind = 'r'), 0)::bigint,
-    coalesce(sum(pg_total_relation_size(oid)) FILTER (WHERE relkind = 'r'), 0)::bigint,
-    current_schema()
-FROM pg_class WHERE relnamespace = current_schema()::regnamespace
-"""
-
 
 class Command(MioCommand):
     help = (
         "The cells: databases, or schemas of one, that hold the end users (docs/scaling.md). "
-        "list: what each holds and whether it answers. add: makes a cell of MIO_CELLS ready and "
-        "opens it to new users; close and open: has it take none, or some again. move: closes a cell "
-        "and moves all end users to another one, or, with HOST:PORT, a cell of Citus to another "
-        "node. move-user: moves an end user. Run either again where it was broken off. "
-        "check: whether every user is in the one cell that is said, with all that is theirs."
+        "list: which there are, how many users each has and whether it answers. add: makes a cell of "
+        "MIO_CELLS ready and opens it to new users; close and open: has it take none, or some again. "
+        "move: closes a cell and moves all end users to another one, or, with HOST:PORT, a cell of "
+        "Citus to another node. move-user: moves an end user. Run either again where it was broken "
+        "off. check: whether every user is in the one cell that is said, with all that is theirs."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -74,18 +65,13 @@ class Command(MioCommand):
             )
         try:
             cell_schema.make_ready(cell)
-            same = [
-                other
-                # Of one that is not added yet the schema may not be there: it would be another's.
-                for other in (cells.SHARED, *cell_schema.added())
-                if other != cell
-                and not cells.is_away(other)
-                and cell_schema.identity(other) == cell_schema.identity(cell)
-            ]
-            if same:
-                raise CommandError(
-                    f"{cell} is the same database and schema as {same[0]}: give it one of its own."
-                )
+            # Of one that is not added yet the schema may not be there: it would be another's.
+            others = {cells.SHARED, *cell_schema.added()} - {cell}
+            for other in others.intersection(cells.reachable()):
+                if cell_schema.duplicates([other, cell]):
+                    raise CommandError(
+                        f"{cell} is the same database and schema as {other}: give it one of its own."
+                    )
             call_command("migrate", database=cell, interactive=False, verbosity=0)
         except Error as error:
             raise CommandError(f"{cell} can't be made ready: {error}".strip()) from error
@@ -94,18 +80,12 @@ class Command(MioCommand):
         number = known.number if known else most + 1
         cell_schema.number_ids(cell, number)
         placement.bring_copies(cell)
-        adopted = self._place_those_of_before()
+        adopted = _place_those_of_before()
         if known is None:
             Cell.objects.create(name=cell, number=number)
         self.report(json, cell=cell, number=number, adopted=adopted)
 
-    def _open(self, json: bool, *, cell: str, **_options: Any) -> None:
-        self._set_closed(json, cell, closed=False)
-
-    def _close(self, json: bool, *, cell: str, **_options: Any) -> None:
-        self._set_closed(json, cell, closed=True)
-
-    def _set_closed(self, json: bool, cell: str, *, closed: bool) -> None:
+    def _open(self, json: bool, *, cell: str, closed: bool = False, **_options: Any) -> None:
         if cell == cells.SHARED:
             raise CommandError(
                 f"{cell} is what all cells share, and takes new users while no other does: "
@@ -117,33 +97,20 @@ class Command(MioCommand):
             )
         self.report(json, cell=cell, state="closed" if closed else "ready")
 
+    def _close(self, json: bool, **options: Any) -> None:
+        self._open(json, closed=True, **options)
+
     def _move(self, json: bool, *, cell: str, to: str, **_options: Any) -> None:
         _check_answers(cell)
+        began = time.monotonic()
         host, colon, port = to.rpartition(":")
         if colon:
-            self._move_to_node(json, cell, host, port)
+            _move_to_node(cell, host, port)
+            self.report(json, cell=cell, node=to, seconds=_since(began))
         else:
-            self._move_to_cell(json, cell, to)
+            self._move_users(json, cell, to, began)
 
-    def _move_to_node(self, json: bool, cell: str, host: str, port: str) -> None:
-        own = connections[cell]
-        if not row_security.login_of(own).apart:
-            raise CommandError(
-                f"{cell} is not at Citus, and no other server moves a cell by itself. Move its end "
-                f"users to another cell (cells move {cell} CELL), or stop Mio, copy the database "
-                "with pg_dump and pg_restore, and say in MIO_CELLS where it is."
-            )
-        if not host or not port.isdecimal():
-            raise CommandError(f"{host}:{port} is no node: say HOST:PORT, as in pg_dist_node.")
-        began = time.monotonic()
-        try:
-            if (node := citus.node_of(own)) != f"{host}:{port}":
-                citus.move_cell(own, host, int(port))
-        except Error as error:
-            raise CommandError(f"{cell} is not moved, and stays at {node}. {error}") from error
-        self.report(json, cell=cell, node=f"{host}:{port}", seconds=_since(began))
-
-    def _move_to_cell(self, json: bool, cell: str, to: str) -> None:
+    def _move_users(self, json: bool, cell: str, to: str, began: float) -> None:
         if cell == to:
             raise CommandError(f"The end users of {cell} are in {cell} already: name another cell.")
         _check_answers(to)
@@ -154,55 +121,43 @@ class Command(MioCommand):
                 f"New users would go to {cell} meanwhile: no other cell is open and answers."
             )
         else:
-            self._place_those_of_before()
-        moved, refused, began = [], {}, time.monotonic()
+            _place_those_of_before()
+        outcomes: dict[int, portability.Moved | portability.CannotMove] = {}
         with self.bar(Placement.objects.filter(cell=cell).count(), "user") as bar:
 
-            def told(placed: Placement, became: portability.Moved | portability.CannotMove) -> None:
+            def note(placed: Placement, became: Any) -> None:
                 bar.update()
-                if isinstance(became, portability.CannotMove):
-                    refused[placed.pk] = str(became)
-                else:
-                    moved.append(sum(became.rows.values()))
+                outcomes[placed.pk] = became
 
             try:
-                portability.move_all(cell, to, told)
+                portability.move_all(cell, to, note)
             except Error as error:
                 what = type(error.__cause__ or error).__name__
                 raise CommandError(f"{cell} is moved in part. {what}: run it again.") from error
+        moved = [
+            sum(one.rows.values()) for one in outcomes.values() if not isinstance(one, Exception)
+        ]
+        here = Placement.objects.filter(Q(cell=cell) | Q(moving_to=cell)).select_related("app")
         left = [
             {
-                "app": placed.app.name,
-                "user": placed.external_id,
-                "why": refused.get(placed.pk, _why(placed)),
+                "app": one.app.name,
+                "user": one.external_id,
+                "why": str(outcomes.get(one.pk) or _why(one)),
             }
-            for placed in Placement.objects.filter(Q(cell=cell) | Q(moving_to=cell))
-            .select_related("app")
-            .order_by("pk")
+            for one in here.order_by("pk")
         ]
         figures = {"users": len(moved), "rows": sum(moved), "seconds": _since(began)}
         self.report(json, cell=cell, to=to, **figures, left=left if json else len(left))
-        for one in () if json else left:
-            self.stdout.write(f"{one['app']} {one['user']}: {one['why']}")
+        for row in () if json else left:
+            self.stdout.write("{app} {user}: {why}".format(**row))
         if left:
             raise CommandError(f"{len(left)} end users are not moved: run it again.")
-        self._check_empty(cell)
+        _check_empty(cell)
         if not json and cell != cells.SHARED:
             self.stdout.write(
                 f"{cell} is empty and takes no new users. Take it out of MIO_CELLS and restart web "
                 "and workers; then nothing needs its database any more."
             )
-
-    def _check_empty(self, cell: str) -> None:
-        """Raises CommandError for what no placement tells of."""
-        with cells.entered(cell):
-            if EndUser.objects.exists():
-                raise CommandError(f"{cell} has end users who are placed nowhere: see cells check.")
-            if waiting := Delivery.objects.filter(state=Delivery.State.PENDING).count():
-                raise CommandError(
-                    f"{waiting} events of webhooks are still to be sent from {cell}: "
-                    "leave it in MIO_CELLS until this says nothing more."
-                )
 
     def _move_user(
         self, json: bool, *, of_app: str, of_user: str, cell: str, **_options: Any
@@ -219,26 +174,24 @@ class Command(MioCommand):
         self.report(json, user=of_user, cell=cell, rows=rows, seconds=seconds)
 
     def _check(self, json: bool, *, fix: bool, **_options: Any) -> None:
-        found = cell_check.check(fix=fix)
-        left = [problem for problem in found if not problem.mended]
+        problems = cell_check.check(fix=fix)
+        left = [problem for problem in problems if not problem.mended]
         if json:
-            problems = [asdict(problem) for problem in found]
-            self.report(json, ok=not left, cells=len(cells.names()), problems=problems)
-        for problem in () if json else found:
+            shown = [asdict(problem) for problem in problems]
+            self.report(json, ok=not left, cells=len(cells.names()), problems=shown)
+        for problem in () if json else problems:
             self.stdout.write(f"{problem}{' (mended)' if problem.mended else ''}")
         if left:
             raise CommandError(f"{len(left)} things are wrong.")
         if not json:
             self.stdout.write(f"All is well in {len(cells.names())} cells.")
 
-    def _place_those_of_before(self) -> int:
-        """Writes down that the end users from before there were cells are in the shared one."""
-        Cell.objects.get_or_create(name=cells.SHARED, defaults={"number": 0})
-        placed, last = 0, 0
-        with cells.entered(cells.SHARED):
-            while rows := list(EndUser.objects.filter(pk__gt=last).order_by("pk")[:CHUNK]):
-                placed, last = placed + placement.adopt(rows), rows[-1].pk
-        return placed
+
+def _place_those_of_before() -> int:
+    """Writes down that the end users from before there were cells are in the shared one."""
+    Cell.objects.get_or_create(name=cells.SHARED, defaults={"number": 0})
+    with cells.entered(cells.SHARED):
+        return sum(map(placement.adopt, cell_check.chunks(EndUser.objects.all())))
 
 
 def _state_of(cell: str) -> dict[str, Any]:
@@ -246,20 +199,16 @@ def _state_of(cell: str) -> dict[str, Any]:
     port = f":{at['PORT']}" if at["PORT"] else ""
     server = f"{at['HOST'] or 'localhost'}{port}/{at['NAME']}"
     row = Cell.objects.filter(name=cell).first()
-    shown: dict[str, Any] = {
-        "cell": cell,
-        "number": row.number if row else 0,
-        "server": server,
-    }
+    shown = {"cell": cell, "number": row.number if row else 0, "server": server}
     if cells.is_away(cell):
         return {**shown, "state": "away"}
+    shown["schema"] = cell_schema.schema_of(cell)
+    if row is None and cell != cells.SHARED:
+        return {**shown, "state": "not added"}
+    if missing_migrations(connections[cell]):
+        return {**shown, "state": "not migrated"}
     try:
         with cells.entered(cell):
-            shown |= _size(cell)
-            if row is None and cell != cells.SHARED:
-                return {**shown, "state": "not added"}
-            if missing_migrations(connections[cell]):
-                return {**shown, "state": "not migrated"}
             shown["users"] = EndUser.objects.count()
     except OperationalError:  # the node of a cell of Citus
         return {**shown, "state": "away"}
@@ -268,15 +217,20 @@ def _state_of(cell: str) -> dict[str, Any]:
     return {**shown, "state": "closed" if row is not None and row.closed else "ready"}
 
 
-def _size(cell: str) -> dict[str, Any]:
-    """The rows and bytes of a cell; at Citus its node, and no rows, which only that node can count."""
+def _move_to_node(cell: str, host: str, port: str) -> None:
     own = connections[cell]
-    with own.cursor() as cursor:
-        cursor.execute(_SIZE)
-        rows, size, schema = cursor.fetchone()
-    if row_security.login_of(own).apart and (node := citus.node_of(own)):
-        return {"schema": schema, "node": node, "size": citus.size_of(own)}
-    return {"schema": schema, "rows": rows, "size": size}
+    try:
+        with own.wrap_database_errors:
+            # Not in a transaction of ours, and with nothing set: Citus works over sessions of its own.
+            own.connection.execute(
+                "SELECT citus_schema_move(current_schema()::regnamespace, %s, %s::int)",
+                [host, port],
+            )
+    except Error as error:
+        raise CommandError(
+            f"{cell} is not moved to another node. If it is not at Citus, move its end users to "
+            f"another cell (cells move {cell} CELL). {error}".strip()
+        ) from error
 
 
 def _why(placed: Placement) -> str:
@@ -294,6 +248,18 @@ def _check_answers(cell: str) -> None:
         raise CommandError(f"There is no cell {cell!r}: cells list shows those that were added.")
     if cells.is_away(cell):
         raise CommandError(f"The cell {cell} does not answer.")
+
+
+def _check_empty(cell: str) -> None:
+    """Raises CommandError for what no placement tells of."""
+    with cells.entered(cell):
+        if EndUser.objects.exists():
+            raise CommandError(f"{cell} has end users who are placed nowhere: see cells check.")
+        if waiting := Delivery.objects.filter(state=Delivery.State.PENDING).count():
+            raise CommandError(
+                f"{waiting} events of webhooks are still to be sent from {cell}: "
+                "leave it in MIO_CELLS until this says nothing more."
+            )
 
 
 def _since(began: float) -> float:

@@ -1,5 +1,4 @@
-"""manage.py migrate: Django's, in every cell, on the rows of all end users; row-level security after
-it."""
+"""manage.py migrate: Django's, in every cell, and row-level security after it."""
 
 from typing import Any
 
@@ -56,14 +55,9 @@ class Command(migrate.Command):
                 if row_security.login_of(own).apart:
                     citus.bind_triggers(own)
             if cell != cells.SHARED:
-                _fill(cell)
+                from accounts import placement  # a site may be without Mio's own models
+                from accounts.models import Cell
 
-
-def _fill(cell: str) -> None:
-    """The numbers of a cell's ids, and the copies that it needs."""
-    from accounts import placement  # a project may have the site without Mio's own models
-    from accounts.models import Cell
-
-    if added := Cell.objects.filter(name=cell).first():
-        cell_schema.number_ids(cell, added.number)
-        placement.bring_copies(cell)
+                if row := Cell.objects.filter(name=cell).first():
+                    cell_schema.number_ids(cell, row.number)
+                    placement.bring_copies(cell)

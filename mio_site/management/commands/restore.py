@@ -10,14 +10,11 @@ from django.db import Error
 
 from accounts import cells, scope
 from memories.management.commands.doctor import Command as Doctor
-from mio_site.backups import backup_file, restore
-from mio_site.backups.backup_file import DumpedDatabase, Manifest
-from mio_site.cell_check import Problem
+from mio_site import backups
 from mio_site.postgres import dump
 from mio_site.postgres.dump import DumpError
 
 SHOWN = 10
-
 
 # What the doctor finds that a copy has because the original has it.
 NO_DAMAGE = frozenset({"nothing_tells_a_secret"})
@@ -41,65 +38,42 @@ class Command(BaseCommand):
         if not (yes or verify):
             raise CommandError("What is in the database now will be lost. Say --yes, or --verify.")
         try:
-            manifest = backup_file.read_manifest(file)
-            restore.check(manifest)
-            with cells.only([database.name for database in manifest.cells]):
+            manifest = backups.read_manifest(file)
+            backups.check_places(manifest)
+            with ExitStack() as scratch:
+                for name in cells.names() if verify else ():
+                    scratch.enter_context(dump.scratch_database(name))
+                backups.put_back(file, manifest)
                 if verify:
-                    self._verify(file, manifest)
-                    return
-            others = restore.check_others(manifest)
-            restore.put_back(file, manifest)
+                    _check(backups.bring_up())
+                    for name in cells.names():
+                        self._doctor(name)
         except (DumpError, OSError, Error) as error:
             raise CommandError(f"{str(error).strip()} Nothing was changed.") from error
-        except restore.PartlyReplaced as error:
-            raise CommandError(str(error)) from error
-        self._finish(file, manifest, others)
-
-    def _finish(self, file: Path, manifest: Manifest, others: list[str]) -> None:
+        if verify:
+            self.stdout.write(f"{file} can be restored: {manifest.size}.")
+            return
         try:
-            if backup_file.restore_key(file):
+            if backups.restore_key(file):
                 self.stdout.write("The secret key of the backup is in MIO_HOME: start Mio anew.")
-            with cells.only([database.name for database in manifest.cells]):
-                problems = restore.bring_up(manifest)
-        except (CommandError, OSError, Error) as error:
+            _check(backups.bring_up())
+        except (CommandError, DumpError, OSError, Error) as error:
             raise CommandError(
                 f"All that the backup holds was put back; then: {str(error).strip()} Run `migrate` "
                 "and `cells check --fix` when that is mended."
             ) from error
-        for name in others:
-            self.stdout.write(f"{name} is not in the backup: `cells add {name}` opens it again.")
-        for problem in problems:
-            if problem.mended:
-                self.stdout.write(f"{problem} (mended)")
-        if left := _left(problems):
-            raise CommandError(f"All that the backup holds was put back. {left}")
 
-    def _verify(self, file: Path, manifest: Manifest) -> None:
-        with ExitStack() as scratch:
-            for database in manifest.databases:
-                scratch.enter_context(dump.scratch_database(database.name))
-            restore.put_back(file, manifest)
-            if left := _left(restore.bring_up(manifest)):
-                raise DumpError(left)
-            for database in manifest.databases:
-                self._doctor(database)
-        tables = sum(len(database.rows) for database in manifest.databases)
-        where = f" of {len(manifest.databases)} databases" if manifest.cells else ""
-        self.stdout.write(
-            f"{file} can be restored: {manifest.row_count} rows in {tables} tables{where}."
-        )
-
-    def _doctor(self, database: DumpedDatabase) -> None:
+    def _doctor(self, cell: str) -> None:
         """That of this one cell: the command of itself would go through all."""
-        with cells.entered(database.name), scope.all_users():
+        with cells.entered(cell), scope.all_users():
             doctor = Doctor()
             doctor.stdout = self.stdout
             try:
                 doctor.handle(fix=False, json=False, leave_out=NO_DAMAGE)
             except CommandError as error:
-                raise CommandError(f"{database.name}: {error}") from error
+                raise CommandError(f"{cell}: {error}") from error
 
 
-def _left(problems: list[Problem]) -> str:
-    left = [str(problem) for problem in problems if not problem.mended]
-    return f"{len(left)} things are wrong: {'; '.join(left[:SHOWN])}." if left else ""
+def _check(problems: list[str]) -> None:
+    if problems:
+        raise DumpError(f"{len(problems)} things are wrong: {'; '.join(problems[:SHOWN])}.")

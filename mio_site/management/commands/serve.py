@@ -11,12 +11,11 @@ from types import FrameType
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.db import connections
 
 from mio_site import database
 from mio_site.serve import (
-    AddressInUseError,
     Child,
     Stop,
     answers,
@@ -41,11 +40,10 @@ class Command(BaseCommand):
     def handle(self, *, host: str, port: int, **_options: Any) -> None:
         stop = Stop()
         stop_with(lambda: sys.exit(0))
-        try:
-            listener = reserve(host, port)
-        except AddressInUseError as error:
-            raise CommandError(str(error)) from error
-        prepare()
+        listener = reserve(host, port)
+        call_command("prepare")
+        call_command("load_demo")
+        connections.close_all()
         stop_with(stop.request)
         sys.exit(supervise(processes(listener), stop, Watch(host, port)))
 
@@ -53,15 +51,15 @@ class Command(BaseCommand):
 class Watch:
     """Prints once that the site answers, and restarts an embedded server that was killed."""
 
+    announced = False
+    heal_at = 0.0
+
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
-        self.announced = False
-        self.heal_at = 0.0
 
     def __call__(self) -> None:
-        if not self.announced and answers(
-            self.host, self.port, "/readyz?parts=database,migrations,warm_up"
-        ):
+        ready = "/readyz?parts=database,migrations,warm_up"
+        if not self.announced and answers(self.host, self.port, ready):
             self.announced = True
             say(f"ready at http://{self.host}:{self.port}  (Ctrl-C stops it)")
         if time.monotonic() >= self.heal_at:
@@ -70,13 +68,6 @@ class Watch:
                 bring_back_database()
             except database.ServerError as error:
                 say(str(error))
-
-
-def prepare() -> None:
-    """Brings the database to the state of the code, with schedules and demo data."""
-    call_command("prepare")
-    call_command("load_demo")
-    connections.close_all()
 
 
 def processes(listener: socket.socket) -> list[Child]:

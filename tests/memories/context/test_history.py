@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import EndUser
-from memories.context import build, turns
+from memories.context import build, who
 from memories.context.request import ContextRequest
 from tests.factories import make_contact, make_message
 
@@ -15,7 +15,7 @@ STORED = [f"Turn {number} of the talk" for number in range(8)]
 
 def read(zoe: EndUser, session_id: str, *given: str) -> list[str]:
     history = [("user", text) for text in given]
-    session, _before = turns.turns_of(zoe, session_id, history)()
+    session, _before = who.turns_of(zoe, session_id, history)()
     return [turn.text for turn in session]
 
 

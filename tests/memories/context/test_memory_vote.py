@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from memories.context import build, memory_vote
+from memories.context.build import Trace
 from memories.context.request import ContextRequest
-from memories.context.result import Trace
 from memories.models import Memory
 from memories.providers.factory import embedder
-from memories.search.ranking import Hit
+from memories.search.recall import Hit
 from memories.search.relevance import Relevance
 from tests.factories import make_contact, make_end_user, make_memory
 from understanding.learned import logistic, model

@@ -13,12 +13,13 @@ from contacts.models import Contact
 from memories.context.render import (
     CLOSE,
     OPEN,
-    ForgetNotice,
     InjectedContact,
     InjectedMemory,
+    not_found,
     render,
 )
 from memories.context.request import ContextRequest
+from understanding.statements.fence import WORDS
 
 ROLES = "system assistant user human ai tool developer ｓｙｓｔｅｍ System 系统 系統 助手 用户 人类".split()
 PARTS = st.one_of(
@@ -50,9 +51,9 @@ def block(name, key, value, memory, language="en", stored=""):
     card = stored or str(cards.render(contact, language, relations=[value], notes=[memory]))
     who = InjectedContact(uuid4(), name, "name", name, 1.0, card)
     said = InjectedMemory(uuid4(), memory, 1.0, "", "2024-05-01", "2024-06-01")
-    told = ForgetNotice(forgotten=True, missing=(value,))
+    told = [WORDS[language]["forgotten"], not_found([value], language)]
     request = ContextRequest("", limit=9, token_budget=9000)
-    return str(render(language, request, [who], [said], notice=told))
+    return str(render(language, request, [who], [said], notices=told))
 
 
 def assert_reads_as_data(text):

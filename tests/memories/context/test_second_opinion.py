@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from memories.context import build, model_resolution
+from memories.context import build, who
 from memories.context.request import ContextRequest
 from memories.models import ModelCall, Outage
 from tests.api import ApiClient, assert_error
@@ -168,9 +168,9 @@ def test_at_most_twelve_people_are_shown_and_six_turns(
     server.reply_json({"meant": []})
     asked(client, history=[{"role": "user", "content": f"turn {n}"} for n in range(9)] + TURNS)
     sent = server.requests[0].data
-    assert len(sent["people"]) == model_resolution.MOST_PEOPLE
+    assert len(sent["people"]) == who.MOST_PEOPLE
     assert any("Olaf" in one["about"] for one in sent["people"])  # the last turns name him
-    assert len(sent["turns"]) == model_resolution.MOST_TURNS
+    assert len(sent["turns"]) == who.MOST_TURNS
 
 
 @pytest.mark.usefixtures("people")
@@ -263,8 +263,8 @@ def test_a_pronoun_beside_the_users_own_phrase_for_somebody_else_is_doubted_with
     he = Mention(olaf, 0, 2, "He", "pronoun", 0.99)
     phrase = Mention(rana, 17, 36, "the guy with the cables", "reference", 0.85)
     message = "He sounded odd, the guy with the cables."
-    assert model_resolution.doubted(message, [he, phrase], {}) == {he, phrase}
-    assert model_resolution.doubted(message, [he], {}) is None
+    assert who.doubted(message, [he, phrase], {}) == {he, phrase}
+    assert who.doubted(message, [he], {}) is None
 
 
 def test_turns_are_shown_with_their_time_and_marked_where_they_are_of_another_conversation(

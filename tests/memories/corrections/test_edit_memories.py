@@ -105,7 +105,7 @@ def test_editing_lets_the_profile_read_the_new_words(end_user):
     assert "北京" not in contact.card
     assert "成都" in contact.card
     assert memory.consolidated_into_id is None
-    assert Link.objects.of(end_user).unconsolidated().filter(memory=memory).exists()
+    assert Link.objects.of(end_user).filter(consolidated_at=None, memory=memory).exists()
     assert not memory.vectors.exists()
     assert "成都" in memory.tokens
 

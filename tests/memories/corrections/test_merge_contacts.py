@@ -119,7 +119,7 @@ def test_a_consolidation_after_a_merge_reads_what_was_new_about_both(end_user, p
 def test_extraction_that_refers_to_a_merged_contact_reaches_the_survivor(end_user, people):
     liz, elizabeth = people
     merged(people)
-    synced = sync_contacts.sync_contacts(
+    contacts, _created = sync_contacts.sync_contacts(
         end_user,
         [
             ExtractedPerson("a", "Liz", contact_id=liz.id, aliases=("Lizbet",)),
@@ -128,7 +128,7 @@ def test_extraction_that_refers_to_a_merged_contact_reaches_the_survivor(end_use
         {"a": [SOME_DAY], "b": [SOME_DAY]},
         SOME_DAY,
     )
-    assert {contact.id for contact in synced.contacts.values()} == {elizabeth.id}
+    assert {contact.id for contact in contacts.values()} == {elizabeth.id}
     assert fresh(elizabeth).mention_count == 9
     assert {"Lizbet", "Eliza"} < set(fresh(elizabeth).aliases)
     assert_sound(end_user)

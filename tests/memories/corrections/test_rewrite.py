@@ -103,7 +103,9 @@ def test_what_a_profile_learnt_is_read_again_from_the_pieces_when_the_whole_no_l
     job = piece(end_user, "Nora works at Brightwater.")
     assert job.consolidated_into is not None
     assert job.importance == 0.05
-    assert not Link.objects.unconsolidated().exists()
+    assert not Link.objects.filter(
+        consolidated_at=None, memory__kind="fact", memory__status="active"
+    ).exists()
     assert_sound(end_user)
 
     edit_memories.outdate(end_user, [whole], actor=ANN)

@@ -6,7 +6,7 @@ from django.db import connection
 
 from memories.doctor.invariants import CHECKS
 from memories.models import Edge, EntityLink
-from memories.pipeline import tag_entities
+from memories.pipeline import classify_edges
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ def edge() -> Edge:
     zoe = make_end_user()
     one = make_memory(zoe, "The user lives in Lisbon.")
     other = make_memory(zoe, "Marcus flew to Lisbon.")
-    tag_entities.tag(zoe, [one, other])
+    classify_edges.tag(zoe, [one, other])
     stated = Edge.objects.create(end_user=zoe, source=one, target=other, kind="causes", reason="so")
     assert [finding for check in OF_GRAPH.values() for finding in check()] == []
     return stated

@@ -11,6 +11,7 @@ from django_q.models import OrmQ
 from accounts.models import EndUser
 from memories.jobs import reembed, sweep
 from memories.models import Memory, ModelCall, Vector
+from memories.pipeline import store_memories
 from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder, embedder_named
 from memories.search import recall, vectors
@@ -85,7 +86,7 @@ def test_a_second_run_embeds_nothing(server: FakeOpenAI, end_user: EndUser) -> N
 def test_a_run_that_failed_goes_on_where_it_stopped(
     server: FakeOpenAI, end_user: EndUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reembed, "CHUNK", 2)
+    monkeypatch.setattr(store_memories, "EMBEDDED_AT_ONCE", 2)
     chosen, told = embedder_named("big-model", 8), []
 
     def stop_after_two(written: int) -> None:
@@ -156,7 +157,7 @@ def test_a_memory_that_is_corrected_meanwhile_is_left_to_the_next_run(
     assert memory is not None
     said = memory.content
     Memory.objects.filter(pk=memory.pk).update(content="Anna stopped")
-    stale = [vectors.Embedded(memory.pk, said, [1.0] * 8)]
+    stale = [(memory.pk, said, [1.0] * 8)]
     assert vectors.put(end_user.pk, NEW, stale, current=False) == 0
     assert not memory.vectors.exists()
     assert to_new()["embedded"] == 5

@@ -1,5 +1,6 @@
 """Pairs that may be one person, judged by a real server of the OpenAI protocol."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -134,7 +135,7 @@ def test_many_pairs_a_call_and_so_many_calls_a_day(server: FakeOpenAI, zoe: EndU
     assert Suggestion.objects.exclude(judged_at=None).count() == per_day
     runner.run("judge")
     assert len(server.requests) == judge_suggestions.CALLS_A_DAY
-    ModelCall.objects.update(created_at=timezone.now() - judge_suggestions._DAY)
+    ModelCall.objects.update(created_at=timezone.now() - timedelta(days=1))
     runner.run("judge")
     assert not Suggestion.objects.filter(judged_at=None).exists()
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from memories.search.neighbour_turns import PAUSE, around
+from memories.search.context_tokens import PAUSE, around
 from memories.types import Turn
 from tests.factories import SOME_DAY
 

@@ -34,40 +34,28 @@ def big_model(settings: Any) -> Any:
         yield server
 
 
-def test_the_same_words_of_a_user_are_embedded_once(big_model: FakeOpenAI) -> None:
-    first = QueryVectors(embedder(), "Where is Anna?", whose=1).wait()
-    assert QueryVectors(embedder(), "Where is Anna?", whose=1).wait() == first
-    assert len(big_model.requests) == 1
-
-
-def test_how_long_it_takes_tells_nobody_what_another_user_asked(big_model: FakeOpenAI) -> None:
-    for whose in (1, 2):
-        QueryVectors(embedder(), "Where is Anna?", whose).wait()
-    assert len(big_model.requests) == 2
-
-
 def test_an_embedder_that_failed_is_asked_again(big_model: FakeOpenAI) -> None:
     big_model.fail(400, on="embeddings")
-    failed = QueryVectors(embedder(), "Where is Anna?", whose=1)
+    failed = QueryVectors(embedder(), "Where is Anna?")
     assert (failed.wait(), failed.failed) == ([], True)
-    assert len(QueryVectors(embedder(), "Where is Anna?", whose=1).wait()) == 1
+    assert len(QueryVectors(embedder(), "Where is Anna?").wait()) == 1
 
 
 def test_what_waits_for_a_core_until_it_is_late_is_not_embedded() -> None:
     held, cores = HeldEmbedder(), os.cpu_count() or 1
-    first = [QueryVectors(held, f"text {n}", whose=n) for n in range(cores)]
-    late = QueryVectors(held, "late", whose=0, until=time.perf_counter() + 0.01)
+    first = [QueryVectors(held, f"text {n}") for n in range(cores)]
+    late = QueryVectors(held, "late", until=time.perf_counter() + 0.01)
     with pytest.raises(LateError):
         late.wait()
-    in_time = QueryVectors(held, "in time", whose=0)
+    in_time = QueryVectors(held, "in time")
     held.free.set()
     assert all(len(one.wait()) == 1 for one in (*first, in_time))
     assert "late" not in held.begun
 
 
 def test_vectors_that_came_after_all_are_late_too() -> None:
-    vectors = QueryVectors(embedder(), "Where is Anna?", whose=1)
+    vectors = QueryVectors(embedder(), "Where is Anna?")
     assert vectors.wait()
-    late = QueryVectors(embedder(), "Where is Anna?", whose=1, until=time.perf_counter())
+    late = QueryVectors(embedder(), "Where is Anna?", until=time.perf_counter())
     with pytest.raises(LateError):
         late.wait()

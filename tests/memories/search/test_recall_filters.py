@@ -12,8 +12,7 @@ from accounts.models import EndUser
 from memories.models import Edge, Memory
 from memories.providers.embeddings import LocalEmbedder
 from memories.search.query import asks_past
-from memories.search.ranking import Hit
-from memories.search.recall import SearchRequest, search, understand
+from memories.search.recall import Hit, SearchRequest, search, understand
 from tests.factories import make_end_user, make_memory
 
 EMBEDDER = LocalEmbedder()

@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from mio_site.postgres import instance
+from mio_site.postgres import server
 
 MIO_HOME = Path(os.environ["MIO_HOME"])
 MIO_EMBEDDED_POSTGRES = True
@@ -10,7 +10,7 @@ DEBUG = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"database_away": {"()": "mio_site.logs.DatabaseAway"}},
+    "filters": {"database_away": {"()": "mio_site.logs.Outages"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["database_away"]}},
     "root": {"handlers": ["console"]},
     "loggers": {"django": {"handlers": []}},
@@ -29,9 +29,7 @@ INSTALLED_APPS = [
     "tests.mio_site.small_site",
 ]
 ROOT_URLCONF = "tests.mio_site.small_site.urls"
-DATABASES = {
-    "default": {"ENGINE": "django.db.backends.postgresql", **instance.connection(MIO_HOME)}
-}
+DATABASES = {"default": {"ENGINE": "django.db.backends.postgresql", **server.connection(MIO_HOME)}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 MIO_QUEUE_STUCK_S = float(os.environ.get("MIO_QUEUE_STUCK_S", "60"))
 Q_CLUSTER = {"name": "small", "orm": "default", "workers": 1, "timeout": 60, "retry": 120}

@@ -13,7 +13,7 @@ from understanding.people.mentions import entries_of, find_mentions
 from understanding.roles import terms
 from understanding.types import Mention, Person
 
-SURE = 0.8  # memories.context.model_resolution.SURE, which needs Django
+SURE = 0.8  # memories.context.who.SURE, which needs Django
 WITH_A_MEANING_OF_ITS_OWN = word_sets("context_en")["capital_neighbours"] | terms().keys()
 
 

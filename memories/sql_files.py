@@ -1,11 +1,13 @@
-"""The SQL of models, which stands in files beside them, and triggers that see all the rows of a
-statement at once."""
+"""Hand-written SQL, which stands in files beside the modules, and triggers that see all the rows of
+a statement at once."""
 
 import re
 from pathlib import Path
 from typing import Any
 
 import pgtrigger
+
+from accounts.cells import connection
 
 _ROWS = {
     pgtrigger.Insert: {"new": "new_rows"},
@@ -42,3 +44,10 @@ def sql_pieces(module: str, **constants: Any) -> dict[str, str]:
     for name, piece in zip(pieces[::2], pieces[1::2], strict=True):
         found[name] = piece.format(**constants, **found)
     return found
+
+
+def fetch(sql: str, params: Any) -> list[Any]:
+    """The rows of a SELECT."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchall()

@@ -1,7 +1,9 @@
--- The importance of a user's memories (all, or those asked about) with all that it is made of:
+-- parts: The importance of a user's memories (all, or those asked about) with all that it is made of:
 -- the columns of scoring.Parts, in their order, after the memory's id. One text for explaining and
 -- for rescoring. A cast at every number: a bare one is a numeric, with which PostgreSQL calculates
 -- a hundred times more slowly.
+-- rescore: a row that another statement holds is skipped: a nightly job neither waits nor deadlocks.
+-- parts
 WITH memory AS (
     SELECT m.id, m.kind, m.access_count, m.mention_count, m.consolidated_into_id,
         GREATEST(0, u.activity_days - m.learnt_day) AS age,
@@ -82,3 +84,10 @@ WITH memory AS (
 SELECT id, effective_access, value, hub, entity_hub, mention, newness, recency, temporal,
     trailoff, raw, by_formula, fixed, COALESCE(fixed, by_formula) AS importance
 FROM scored
+-- rescore
+WITH final AS ({parts}), held AS (
+    SELECT m.id, f.importance FROM memories_memory m JOIN final f ON f.id = m.id
+    WHERE abs(m.importance - f.importance) > %(least_change)s
+    FOR NO KEY UPDATE OF m SKIP LOCKED
+)
+UPDATE memories_memory m SET importance = held.importance FROM held WHERE m.id = held.id
