@@ -4,6 +4,7 @@ Weeks start on Monday. A day is written ISO (2024-03-13), a month 2024年5月 / 
 """
 
 import calendar
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -184,7 +185,7 @@ class _Said:
         return end, timedelta(hours=_PART_HOUR.get(carried, 0)), written, False
 
 
-def groups_of(match: regex.Match[str]) -> dict[str, str]:
+def groups_of(match: regex.Match[str] | re.Match[str]) -> dict[str, str]:
     """The groups of a match that hold something, in lower case; ``month_`` is the month of another
     alternative."""
     return {name.rstrip("_"): part.lower() for name, part in match.groupdict().items() if part}
