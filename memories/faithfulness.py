@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import regex
 
 from understanding import entities
-from understanding.lexicon import words
+from understanding.lexicon import finder, words
 from understanding.statements.wordings import negations
 from understanding.text import normalise
 
@@ -18,18 +18,6 @@ _NUMBER = regex.compile(r"\d+(?:[.,:/-]\d+)*")
 # 一 alone is an article (一只猫) and part of many words.
 _HAN_NUMBER = regex.compile(
     r"[零〇两二三四五六七八九十百千万亿半几][零〇一二三四五六七八九十百千万亿]*|一[百千万十]"
-)
-# Words that say how many or when; months and weekdays are capitalised in English, but not
-# always by those who type.
-_WHEN_OR_HOW_MANY = regex.compile(
-    r"""\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?
-    |millions?|half|twice|once|first|second|third|both|today|tomorrow|yesterday|tonight
-    |(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|april|june|july|august
-    |september|october|november|december|weekends?|daily|weekly|monthly|yearly
-    |(?:every|last|next|this)\s(?:day|week|month|year|morning|evening|night))\b
-    |今天|明天|后天|昨天|前天|今年|明年|去年|前年|今晚|昨晚|上周|下周|本周|这周|上个?月|下个?月
-    |周末|(?:周|星期|礼拜)[一二三四五六日天]|每[天周月年]""",
-    regex.X,
 )
 # A word ends where Chinese begins: Chinese has no spaces around Latin words.
 _LETTERS = r"(?:(?!\p{Han})[\p{L}\p{M}\d])*"
@@ -44,8 +32,17 @@ def numbers(text: str) -> frozenset[str]:
     norm = normalise(text)
     found = [part.lstrip("0") or "0" for part in _NUMBER.findall(norm)]
     found += _HAN_NUMBER.findall(norm)
-    found += [regex.sub(r"\s", " ", match) for match in _WHEN_OR_HOW_MANY.findall(norm)]
-    return frozenset(found)
+    return frozenset([*found, *_when_or_how_many(norm)])
+
+
+def _when_or_how_many(norm: str) -> list[str]:
+    """Words that say how many or when; months and weekdays are capitalised in English, but not
+    always by those who type."""
+    return [
+        norm[start:end]
+        for spans in finder("time_words", "particular")(norm).values()
+        for start, end in spans
+    ]
 
 
 def names(text: str) -> frozenset[str]:
@@ -54,8 +51,9 @@ def names(text: str) -> frozenset[str]:
     found = {normalise(one.name) for one in entities.tag(text)}
     for match in _CAPITALISED.finditer(text):
         word = normalise(match.group())
-        begins = not regex.search(r"[\p{L}\d,;:'\")]\s*$", text[: match.start()])
-        if _WHEN_OR_HOW_MANY.fullmatch(word):
+        before = text[: match.start()].rstrip()[-1:]
+        begins = not (before.isalnum() or before and before in ",;:'\")")
+        if word in words("time_words", "particular"):
             continue
         if not (begins and word in words("english_words")) and len(word) > 1:
             found.add(word)

@@ -12,12 +12,10 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from pathlib import Path
 from typing import Any
 
-from understanding.learned import model, sigmoid
+from understanding.learned import Logistic, model, sigmoid
 from understanding.lexicon import finder, words
-from understanding.lexicon.rules import rows
 from understanding.segmentation import tagged
 from understanding.sentences import sentences
 from understanding.statements.own_words import excerpt
@@ -42,7 +40,6 @@ _MOST = 8  # places of one class that are looked at
 _BEYOND = 60  # letters to a word of another clause
 _SOFT = " 吧了啦嘛呀啊哈喔噢"
 _CLAUSE = re.compile(r"[,，、:：。！？!?；;…\n.—]|(?<=[\u3400-\u9fff])\s(?=[\u3400-\u9fff])")
-_MARKS = {"question_mark": re.compile("[?？]"), "digit": re.compile(r"\d")}
 # Classes of words that only make the request; the others may name what is meant.
 _FRAME = (
     "erase throw keep know not unsaid store yours told last all matter reminder lapse question "
@@ -50,9 +47,6 @@ _FRAME = (
 ).split()  # fmt: skip
 
 Place = tuple[int, int]
-
-
-_TOPICS = rows(str(Path(__file__).with_name("forget_topics")), "topics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +162,7 @@ def weights() -> Mapping[str, Any]:
 
 
 def _score(learned: Mapping[str, float], evidence: Mapping[str, float]) -> float:
-    return learned[""] + sum(learned.get(name, 0.0) * value for name, value in evidence.items())
+    return Logistic(learned[""], learned).log_odds(evidence)
 
 
 def _plain(text: str) -> str:
@@ -232,7 +226,9 @@ def _evidence(found: Mapping[str, Sequence[Place]], text: str) -> dict[str, floa
     made["short"] = float(size < 5)
     made["han"] = sum(map(is_han, plain)) / max(1, len(plain))
     made["quoted"] = float(bool(quotations(text)))
-    return made | {name: float(bool(mark.search(plain))) for name, mark in _MARKS.items()}
+    made["question_mark"] = float("?" in plain or "？" in plain)
+    made["digit"] = float(any(map(str.isdecimal, plain)))
+    return made
 
 
 def _pairs(found: Mapping[str, Sequence[Place]], begins: Sequence[int]) -> dict[str, float]:
@@ -313,8 +309,7 @@ def content_words(topic: str) -> tuple[str, ...]:
 
 def topic_keys(topic: str) -> tuple[str, ...]:
     """The attributes of people that a topic speaks of (my pills: medication)."""
-    keys = (key for row in _TOPICS if row["pattern"].search(topic) for key in row["keys"])
-    return tuple(dict.fromkeys(keys))
+    return tuple(finder("forget_topics")(simplified(topic).lower()))
 
 
 @cache
