@@ -52,7 +52,7 @@ def names(text: str) -> frozenset[str]:
     for match in _CAPITALISED.finditer(text):
         word = normalise(match.group())
         before = text[: match.start()].rstrip()[-1:]
-        begins = not (before.isalnum() or before and before in ",;:'\")")
+        begins = not before or not (before.isalnum() or before in ",;:'\")")
         if word in words("time_words", "particular"):
             continue
         if not (begins and word in words("english_words")) and len(word) > 1:
