@@ -18,7 +18,6 @@ __all__ = ["LONGEST", "Kind", "Named", "tag"]
 # What a stretch of text is, when several rules claim it: a quoted title may hold anything, a
 # known person's name may be a place's, an organisation is named after places.
 _FIRST = (Kind.WORK, Kind.PERSON, Kind.ORGANISATION, Kind.PLACE)
-_LATIN = regex.compile(r"\p{Lu}")
 
 
 def tag(text: str, people: Mapping[str, str] | None = None) -> tuple[Named, ...]:
@@ -29,7 +28,7 @@ def tag(text: str, people: Mapping[str, str] | None = None) -> tuple[Named, ...]
     found = [*_people(text, people or {})]
     if HAN.search(text):
         found += entities_zh.find(text)
-    if _LATIN.search(text):
+    if any(map(str.isupper, text)):
         found += entities_en.find(text)
     found.sort(key=_precedence)
     kept: list[Named] = []

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from string import ascii_lowercase
 from uuid import UUID
 
 from understanding import names
@@ -182,7 +183,7 @@ def both_latin(a: str, b: str, kinds: set[Kind]) -> How:
         genders = {titles("en")[title_a].gender, titles("en")[title_b].gender}
         return "other_title" if genders == {"male", "female"} else "titled_name"
     if "handle" in kinds:
-        letters = [re.sub(r"[^a-z]", "", text) for text in (a, b)]
+        letters = ["".join(filter(ascii_lowercase.count, text)) for text in (a, b)]
         return "spelling" if letters[0] == letters[1] else "other_byname"
     one, two = names_in(a), names_in(b)
     if len(one) > len(two):
@@ -415,5 +416,5 @@ def _named_after(name: str, other: str) -> bool:
     if kind_of(other) == "role" or not key.startswith(base) or key == base:
         return False
     rest = re.sub(r"^(?:的|他|她|家|'?s )+", "", key[len(base) :].strip())
-    rest = re.sub(r"^s ", "", rest)
+    rest = rest.removeprefix("s ")
     return bool(rest) and (rest in terms() or (bool(roles_of(rest)) and len(rest) > 1))

@@ -122,10 +122,9 @@ def _tie(text: str) -> Tie:
 
 def _owned(text: str) -> tuple[str, str]:
     """The owner and the role of 妈妈的弟弟, 老公家姐, Kirsty's flatmate, mother of Ben."""
-    found = lex.owner.match(text) or lex.of.match(text)
-    if found:
-        whose = is_owner(found["owner"])
-        return (found["owner"] if whose else ""), (found["role"] if whose else text)
+    if found := lex.owner.match(text):
+        owner = found["owner"] or found["whose"]
+        return (owner, found["role"] or found["what"]) if is_owner(owner) else ("", text)
     sizes = range(len(text) - 1, 0, -1) if is_han(text[0]) else ()
     for size in sizes:
         rest = lex.whose.sub("", text[size:])
