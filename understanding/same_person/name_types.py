@@ -10,11 +10,12 @@ from understanding.roles import groups, roles_of, terms
 from understanding.text import is_han, normalise
 
 Kind = Literal["full", "part", "byname", "titled", "role", "handle"]
+# How two names relate, from what says most for one person to what says least.
 How = Literal[
     "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
-    "spelling", "homophone", "transliteration", "other_name", "other_byname", "other_script", "other_title",
-    "relative_of", "unnamed", "both_unnamed", "same_role_word", "short_form", "shared_given", "shared_surname",
-    "other_full_name", "different_name",
+    "spelling", "short_form", "transliteration", "homophone", "same_role_word", "unnamed", "both_unnamed",
+    "other_byname", "other_script", "other_title", "shared_surname", "shared_given", "other_name",
+    "different_name", "other_full_name", "relative_of",
 ]  # fmt: skip
 # What stands before a character of the name, or before the surname (the first three).
 PREFIXES = "小阿老大胖瘦黑"
