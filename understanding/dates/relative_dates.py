@@ -5,14 +5,13 @@ Weeks start on Monday. A day is written ISO (2024-03-13), a month 2024年5月 / 
 
 import calendar
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
-import regex
-
 from understanding.lexicon import alternation, finder, mapping, relative_times, rows, words
+from understanding.lexicon.rules import rows as rule_rows
 from understanding.numerals import CARDINALS, MONTH, MONTHS, chinese_number
 
 NUMBER_ZH = r"(?:\d{1,2}|[一二三四五六七八九十两]{1,3})"
@@ -31,18 +30,18 @@ _YEAR_PARTS = {row["word"]: (int(row["month"]), int(row["months"])) for row in r
 # Verbs and particles of the past, and of what is to come. 的 behind a verb of what is done (买的), or
 # at the end of a clause with a day (搬过来的), is that of 是…的; a participle behind "is" is of what is
 # to come (is booked for May).
-_TENSE_ZH = regex.compile(
+_TENSE_ZH = re.compile(
     r"(?P<past>(?<=[^太不好])了(?![解不得])|过(?!敏|来|去|年|节|生日|期)|刚|上次|当时|的时候|那天"
     r"|[搬买卖做办生辞离签装修骨折识断]的|[来去上下回到完好]的(?=$|[，。！；,.!;吧呢啊吗？?]))"
     r"|[要会将约该定]|打算|准备|计划|到期|盘算|等|就|再|之前|以前|截止|到时|提醒|deadline",
-    regex.I,
+    re.I,
 )
 _PAST_FORM = rf"(?:{alternation(words('irregular_pasts'))}|\w+ed)"
-_TENSE_EN = regex.compile(
+_TENSE_EN = re.compile(
     rf"(?:\b(?:is|are|be)\s(?:\w+\s)?{_PAST_FORM}|['’](?:s|re)\s(?:\w+\s)?\w+ed)\b"
     r"|\b(?:will|'ll|going to|plan\w*|is|are|(?:it|he|she|there)'s|'re|have to|need|due|by|starts?"
     rf"|next)\b|(?P<past>\b{_PAST_FORM}\b)",
-    regex.I,
+    re.I,
 )
 
 
@@ -96,9 +95,11 @@ def _are_past(text: str, chinese: bool) -> list[bool]:
 class _Said:
     """A date as it was said: the match of its pattern, the moment, and whether in Chinese."""
 
-    def __init__(self, match: regex.Match[str], said_at: datetime, chinese: bool) -> None:
+    def __init__(self, match: re.Match[str], said_at: datetime, chinese: bool) -> None:
         self.match, self.at, self.chinese = match, said_at, chinese
         self.groups = groups_of(match)
+        self.start = match.end("lead") if "lead" in self.groups else match.start()
+        self.before = match.string[: self.start].lower()
         self.today = midnight(said_at)
         self.monday = self.today - timedelta(days=said_at.weekday())
 
@@ -106,14 +107,12 @@ class _Said:
     def is_past(self) -> bool:
         """Whether the verb is past: in English the last one before the date (he is a baker and
         moved here in May), else whether all around it leans that way. What holds since then began."""
-        text, start = self.match.string, self.match.start()
         if self.chinese:
             return leans_past(self._clause(), chinese=True)
-        before = text[:start].lower()
-        if before.endswith("since "):
+        if self.before.endswith("since "):
             return True
-        verbs = _are_past(before[max(map(before.rfind, ".!?")) + 1 :], chinese=False)
-        return verbs[-1] if verbs else leans_past(text, chinese=False)
+        verbs = _are_past(self.before[max(map(self.before.rfind, ".!?")) + 1 :], chinese=False)
+        return verbs[-1] if verbs else leans_past(self.match.string, chinese=False)
 
     def _clause(self) -> str:
         """The clause that the date stands in, and an unfinished one before it."""
@@ -137,13 +136,14 @@ class _Said:
 
     def stretch(self, zh: str, en: str, span: tuple[datetime, datetime], left: str = "") -> DateHit:
         """A stretch of time, written in the language of the text; ``left`` is what is open."""
-        return DateHit(*self.match.span(), zh if self.chinese else en, *span, left)
+        text = zh if self.chinese else en
+        return DateHit(self.start, self.match.end(), text, *span, left)
 
     def months(
         self, name: str, span: tuple[datetime, datetime], year: int, left: str = ""
     ) -> DateHit:
         """A month, a part of a year (``name``) or a year."""
-        before = self.match.string[: self.match.start()].lower().split()[-1:]
+        before = self.before.replace("-", " ").split()[-1:]
         begins = "" if before and before[0] in _PREPOSITIONS else "in"
         english = " ".join(filter(None, (begins, name, str(year))))
         return self.stretch(f"{year}年{name}", english, span, left)
@@ -185,7 +185,7 @@ class _Said:
         return end, timedelta(hours=_PART_HOUR.get(carried, 0)), written, False
 
 
-def groups_of(match: regex.Match[str] | re.Match[str]) -> dict[str, str]:
+def groups_of(match: re.Match[str]) -> dict[str, str]:
     """The groups of a match that hold something, in lower case; ``month_`` is the month of another
     alternative."""
     return {name.rstrip("_"): part.lower() for name, part in match.groupdict().items() if part}
@@ -332,62 +332,33 @@ def _year(said: _Said) -> DateHit | None:
 
 
 _MONTHS_AROUND = 6
-_DAY_NUMBER = rf"{NUMBER_ZH}|[二三]十[一二三四五六七八九]?"
-_DAY_EN = r"(?:mon|tues?|wednes|thurs?|fri|satur|sun)day|mon|tues?|thurs?|fri"
-_YEAR_ZH = rf"{alternation(relative_times('year', 'zh'))}|\d{{4}}年"
-_YEAR_PARTS_ZH, SEASONS_EN = (
+_YEAR_PART, _SEASON = (
     alternation(row["word"] for row in rows("year_parts") if row["language"] == language)
     for language in ("zh", "en")
 )
-_STEP_EN = "next|last|this past|this coming|this|coming"
-_STEP_ZH = "下下|上上|上|下|这|本"
 _PREPOSITIONS = frozenset(
     "in on by of at since until till from starting before after around for late early mid".split()
 )
 _NUMBER_EN = rf"\d{{1,2}}|{'|'.join(_NUMBERS)}"
-_CLOCK = regex.compile(
+_CLOCK = re.compile(
     r",?\s*(?:at\s+)?(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<ampm>[ap]\.?m\b\.?)"
     rf"|(?:,?\s*at\s+|\s?的?)(?P<part>{alternation(mapping('day_parts', 'adds', 'zh'))})?(?P<hour_>{NUMBER_ZH})(?:点|[:：](?=\d\d))(?:(?P<minute_>半|一刻|\d{{1,2}}|[一二三四五]?十[一二三四五六七八九]?)分?)?"
     rf"|(?:\s?的?(?P<only>{alternation(mapping('day_parts', 'adds', 'zh'))})(?![你我他她已该])|\s+(?P<only_>morning|afternoon|evening|night))",
-    regex.I,
+    re.I,
 )
-# In the order in which they are believed.
-_READINGS: list[tuple[regex.Pattern[str], Callable[[_Said], DateHit | None]]] = [
-    (regex.compile(
-        r"(?<!\d)(?P<year>\d{4})[-/年]\s?(?P<month>\d{1,2})[-/月]\s?(?P<day>\d{1,2})[日号]?(?!\d)"
-        rf"|(?P<year_>{_YEAR_ZH})?(?<![个\d])(?P<month_>{NUMBER_ZH})\s?月\s?份?的?(?P<day_>{_DAY_NUMBER})\s?(?:[日号](?![线楼])|(?=\s?[到至~—-])|(?=生日|那天|当天|$|[，,的]))(?:\s?[到至~—-]\s?(?P<last>{_DAY_NUMBER})\s?[日号])?"
-        rf"|\b(?P<month__>{MONTH})\.?\s(?P<day__>\d{{1,2}})(?:st|nd|rd|th)?\b(?:(?:,\s?|\s)(?P<year__>\d{{4}})\b)?(?!:\d)"
-        rf"|\b(?:the )?(?P<day___>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month___>{MONTH})\b(?:,?\s(?P<year___>\d{{4}})\b)?",
-        regex.I), _calendar),
-    (regex.compile(
-        rf"\b(?:(?P<weekday>{_DAY_EN}|wed|sat|sun),?\s|(?<=\bon\s))the (?P<day>\d{{1,2}})(?:st|nd|rd|th)\b(?!\s(?:floor|street|avenue|time))"
-        r"|(?<![\d第.月二三])(?<!月\s)(?P<day_>\d{1,2}|[二三]?十[一二三四五六七八九]?)\s?[号日](?![线楼院店码门车栋机])",
-        regex.I), _day_of_month),
-    (regex.compile(
-        rf"(?<!每|每个|以后|每逢|一到)(?:(?P<step>{_STEP_ZH})个?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天末])?|(?:周|星期|礼拜)(?P<weekday_>[一二三四五六日天末]))(?![年岁边围期报刊到])"
-        rf"|(?<!every )\b(?:(?P<step_>{_STEP_EN})\s+week(?!day)(?P<weekday__>end)?|(?:(?P<step__>next|last|this)\s+)?(?P<weekday___>{_DAY_EN}))\b(?!s)",
-        regex.I), _week),
-    (regex.compile(rf"(?P<word>{alternation(relative_times('day', 'zh'))})|\b(?P<word_>{alternation(relative_times('day', 'en'))})\b", regex.I), _word),
-    # The month that the talk names beside its own count holds, whatever month the clock shows.
-    (regex.compile(
-        rf"(?:[下上这本]个?月[，,（(]?(?:也就是|就是|即)?|(?P<year>{_YEAR_ZH}))?(?<![个\d第半几])(?P<month>{NUMBER_ZH})\s?月份?(?P<part>初|底|中旬|上旬|下旬|末)?(?![子亮饼嫂光经季票薪租费卡供])"
-        rf"|(?:\b(?:next|last|this)\smonth\b[,(\s]+(?:in\s|that\sis\s)?|(?<=\b(?:in|by|since|until|till|from|starting|before|after|around|for|late|early|mid)[ -]))(?P<month_>{MONTH})\b(?:\s(?P<year_>\d{{4}})\b)?(?!\s?\d)"
-        rf"|\b(?P<month__>{MONTH})\.?,?\s(?P<year__>(?:19|20)\d\d)\b",
-        regex.I), _month),
-    (regex.compile(
-        rf"(?P<step>{_STEP_ZH})个?(?P<unit>月)(?:(?P<day>{_DAY_NUMBER})\s?[日号]|(?P<part>初|底|中旬|末))?"
-        rf"|\b(?P<step_>{_STEP_EN})\s+(?P<unit_>month|year|{SEASONS_EN}|{MONTH})\b(?!s)",
-        regex.I), _step),
-    (regex.compile(
-        r"(?:(?<!\d)(?P<n>\d+)|(?<![一二三四五六七八九十两])(?P<n_>[一二三四五六七八九十两]+))\s?个?(?P<unit>天|周|星期|礼拜|月|年)\s?(?P<side>以后|之后|后(?![天面来])|以前|之前|前(?![天面]))"
-        rf"|\b(?P<n__>{_NUMBER_EN})\s(?P<unit_>day|week|month|year)s?\s(?P<side_>ago|earlier|from now)\b"
-        rf"|\bin\s(?P<n___>{_NUMBER_EN})\s(?P<unit__>day|week|month|year)s?(?!['\w]|\s+time)",
-        regex.I), _offset),
-    (regex.compile(
-        rf"(?P<year>去年|大前年|前年|明年|后年|今年(?={_YEAR_PARTS_ZH})|\d{{4}}年的?(?={_YEAR_PARTS_ZH})|(?=[上下]半年|年底|年初))(?P<season>{_YEAR_PARTS_ZH})?"
-        rf"|\b(?P<season_>{SEASONS_EN})(?: of)?\s(?P<year_>(?:19|20)\d\d)\b",
-        regex.I), _year),
-]  # fmt: skip
+_READINGS = {
+    "calendar": _calendar, "day_of_month": _day_of_month, "week": _week, "word": _word,
+    "month": _month, "step": _step, "offset": _offset, "year": _year,
+}  # fmt: skip
+_DATES = rule_rows(
+    __file__, "dates", MONTH=MONTH, NUMBER=NUMBER_ZH, SEASON=_SEASON, YEAR_PART=_YEAR_PART,
+    YEAR=rf"{alternation(relative_times('year', 'zh'))}|\d{{4}}年",
+    DAY=rf"{NUMBER_ZH}|[二三]十[一二三四五六七八九]?",
+    DAY_ZH=alternation(relative_times("day", "zh")), DAY_EN=alternation(relative_times("day", "en")),
+    WEEKDAY=r"(?:mon|tues?|wednes|thurs?|fri|satur|sun)day|mon|tues?|thurs?|fri",
+    STEP_EN="next|last|this past|this coming|this|coming", STEP_ZH="下下|上上|上|下|这|本",
+    COUNT=rf"\d{{1,2}}|{'|'.join(_NUMBERS)}",
+)  # fmt: skip
 
 # What is told of lies within; every calendar calculation can hold it, in every time zone.
 _KNOWN_YEARS = range(1000, 3000)
@@ -401,12 +372,12 @@ def find_dates(text: str, said_at: datetime, chinese: bool) -> list[DateHit]:
     found: list[DateHit] = []
     void: list[DateHit] = []
     plain = text.translate(_PLAIN)
-    for pattern, read in _READINGS:
-        for match in pattern.finditer(plain):
+    for row in _DATES:
+        for match in row["pattern"].finditer(plain):
             if overlaps(*match.span(), void):
                 continue
             try:
-                hit = read(_Said(match, said_at, chinese))
+                hit = _READINGS[row["reads"]](_Said(match, said_at, chinese))
                 moments = [moment for moment in (hit.at, hit.until) if moment] if hit else []
                 if any(moment.year not in _KNOWN_YEARS for moment in moments):
                     raise ValueError

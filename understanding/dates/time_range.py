@@ -5,12 +5,11 @@ unless the question looks ahead. A date that only describes what is asked for (t
 is on 3 May) is no range. Lunar feasts are known from 1900 to 2100.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-
-import regex
 
 from understanding.dates.important_dates import YearlyDay, falls_on
 from understanding.dates.relative_dates import (
@@ -36,7 +35,7 @@ Days = tuple[datetime, datetime]
 
 # As wide as words typed into a search box, which need not ask (Han counts double).
 _SHORT = 24
-_FULL_YEAR = regex.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_FULL_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _COUNTS = {"couple of": 2, "few": 3, "several": 4, "几": 3, "半": 0.5}
 _COUNT = "|".join((r"\d{1,3}", *CARDINALS, *_COUNTS))
 # Words that reach back so many days; lately is a month, the other day somewhat over a week ago.
@@ -171,12 +170,12 @@ def _whole(hit: DateHit) -> Days:
 
 
 # What before or behind a date bounds its time.
-_BOUND_EN = regex.compile(
+_BOUND_EN = re.compile(
     rf"(?:(?P<since>\bsince|自从|自|从)|(?P<after>\bafter)|(?P<by>\bby)|\b(?P<before>before|until|till|prior to)"
     rf"|(?P<week>\b(?:(?P<n>{_COUNT})\s(?P<unit>day|week|month|year)s?|(?:the|last) (?P<unit_>day|week|month|year|weekend)|\w+day)\s+before))\s*(?:the )?$",
-    regex.IGNORECASE,
+    re.IGNORECASE,
 )
-_BOUND_ZH = regex.compile(
+_BOUND_ZH = re.compile(
     r"\s*(?:(?P<since>以来|至今|到现在|以后|之后|起|后(?![天来面]))|(?P<before>以前|之前|前(?![天后面])))"
 )
 
@@ -254,22 +253,22 @@ def _past(groups: dict[str, str], now: datetime, _ahead: bool) -> Days:
 
 
 # Patterns, each with what a match of it means; None for what is no time after all.
-Readings = list[tuple[regex.Pattern[str], Callable[[dict[str, str], datetime, bool], Days | None]]]
+Readings = list[tuple[re.Pattern[str], Callable[[dict[str, str], datetime, bool], Days | None]]]
 # What questions say beyond the dates of statements, and is believed before those or behind them.
 _BEFORE_DATES: Readings = [
-    (regex.compile(
+    (re.compile(
         rf"\b(?:between|from)\s(?P<first>{MONTH})\.?(?:,? (?P<begun>(?:19|20)\d\d))?\s(?:and|to|until|till|through)\s(?:the end of )?(?P<last>{MONTH})\b(?!\.? \d{{1,2}}(?!\d)){_YEAR_EN}"
         rf"|{_YEAR_ZH}(?<![\d年月日个])(?P<first_>{NUMBER_ZH})月?份?(?:到|至|-|~|—)(?P<last_>{NUMBER_ZH})月份?(?![\d一二三四五六七八九十])",
-        regex.I), _months),
-    (regex.compile(rf"{_YEAR_ZH}(?<![{_SURNAMES}])(?P<feast>{alternation(_FEASTS)})(?![哥姐叔伯班纪期])(?:[节夜]|假期|长假|期间|当天|那天)*{_YEAR_EN}", regex.I), _feast),
+        re.I), _months),
+    (re.compile(rf"{_YEAR_ZH}(?<![{_SURNAMES}])(?P<feast>{alternation(_FEASTS)})(?![哥姐叔伯班纪期])(?:[节夜]|假期|长假|期间|当天|那天)*{_YEAR_EN}", re.I), _feast),
 ]  # fmt: skip
 _BEHIND_DATES: Readings = [
-    (regex.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d|今年)年?(?![\d年月])(?=\D|$)"), _whole_year),
-    (regex.compile(
+    (re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d|今年)年?(?![\d年月])(?=\D|$)"), _whole_year),
+    (re.compile(
         rf"\b(?:past|last)\s(?:(?P<n>{_COUNT})\s)?(?P<unit>day|week|month|year)s?\b"
         rf"|(?:过去|最近|近|这|前)(?P<n_>{NUMBER_ZH}|几|半)个?(?P<unit_>天|周|星期|礼拜|月|年)"
         rf"|(?P<unit__>{alternation(word for word, days in _DAYS.items() if days in (10, 30))})",
-        regex.I), _past),
+        re.I), _past),
 ]  # fmt: skip
 
 

@@ -195,7 +195,7 @@ def _accounts(text: str) -> Iterator[_Span]:
     """IBANs, by the form of their country and their check digits."""
     for begun in _RE.account.finditer(text):
         _, data = numdb.get("iban").info(begun["country"].upper())[0]
-        size = sum(map(int, re.findall(r"(\d+)!", data.get("bban", ""))))
+        size = sum(map(int, re.findall(r"(?<!\d)(\d+)!", data.get("bban", ""))))
         found = re.compile(rf"(?:[ -]?[A-Za-z0-9]){{{size}}}(?![A-Za-z0-9])").match(
             text, begun.end()
         )
