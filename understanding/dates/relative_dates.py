@@ -5,7 +5,7 @@ Weeks start on Monday. A day is written ISO (2024-03-13), a month 2024年5月 / 
 
 import calendar
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -71,13 +71,11 @@ def month_span(
     year: int, month: int, said_at: datetime, months: int = 1
 ) -> tuple[datetime, datetime]:
     """So many months from the first of this one on; month 13 is January of the next year."""
-    start, last = (_first(year, number, said_at) for number in (month, month + months - 1))
-    return start, last + timedelta(days=calendar.monthrange(last.year, last.month)[1])
-
-
-def _first(year: int, month: int, said_at: datetime) -> datetime:
-    years, index = divmod(month - 1, 12)
-    return midnight(said_at).replace(year=year + years, month=index + 1, day=1)
+    start, after = (
+        midnight(said_at).replace(year=year + number // 12, month=number % 12 + 1, day=1)
+        for number in (month - 1, month - 1 + months)
+    )
+    return start, after
 
 
 def leans_past(text: str, chinese: bool) -> bool:
@@ -107,19 +105,15 @@ class _Said:
     def is_past(self) -> bool:
         """Whether the verb is past: in English the last one before the date (he is a baker and
         moved here in May), else whether all around it leans that way. What holds since then began."""
-        if self.chinese:
-            return leans_past(self._clause(), chinese=True)
+        if self.chinese:  # the clause of the date, and an unfinished one before it
+            (start, end), text = self.match.span(), self.match.string
+            begins = max(text.rfind(mark, 0, start) for mark in "，。！；") + 1
+            ends = (at for mark in "，。！；" if (at := text.find(mark, end)) >= 0)
+            return leans_past(text[begins : min(ends, default=None)], chinese=True)
         if self.before.endswith("since "):
             return True
         verbs = _are_past(self.before[max(map(self.before.rfind, ".!?")) + 1 :], chinese=False)
         return verbs[-1] if verbs else leans_past(self.match.string, chinese=False)
-
-    def _clause(self) -> str:
-        """The clause that the date stands in, and an unfinished one before it."""
-        text = self.match.string
-        start = max(text.rfind(mark, 0, self.match.start()) for mark in "，。！；") + 1
-        ends = [at for mark in "，。！；" if (at := text.find(mark, self.match.end())) >= 0]
-        return text[start : min(ends, default=len(text))]
 
     @property
     def year(self) -> int | None:
@@ -238,13 +232,10 @@ def _day_of_month(said: _Said) -> DateHit | None:
     step = -1 if said.is_past else 1
     for months in range(0, _MONTHS_AROUND * step, step):
         day = said.day_of(said.at.year, said.at.month + months, number)
-        if day and (day - said.today).days * step >= 0 and _is_on(day, weekday):
+        fits = day and (weekday is None or f"{day:%A}".lower().startswith(weekday[:3]))
+        if day and fits and (day - said.today).days * step >= 0:
             return said.day(day)
     return None
-
-
-def _is_on(day: datetime, weekday: str | None) -> bool:
-    return weekday is None or f"{day:%A}".lower().startswith(weekday[:3])
 
 
 def _week(said: _Said) -> DateHit | None:
@@ -270,10 +261,6 @@ def _week(said: _Said) -> DateHit | None:
     if said.is_past:
         return said.day(day - timedelta(weeks=day > said.at and not step), "week")
     return said.day(day + timedelta(weeks=day < said.today), "week")
-
-
-def _word(said: _Said) -> DateHit | None:
-    return said.day(said.today + timedelta(days=_DAYS[said.groups["word"]]))
 
 
 def _month(said: _Said) -> DateHit | None:
@@ -346,8 +333,9 @@ _CLOCK = re.compile(
     rf"|(?:\s?的?(?P<only>{alternation(mapping('day_parts', 'adds', 'zh'))})(?![你我他她已该])|\s+(?P<only_>morning|afternoon|evening|night))",
     re.I,
 )
-_READINGS = {
-    "calendar": _calendar, "day_of_month": _day_of_month, "week": _week, "word": _word,
+_READINGS: dict[str, Callable[[_Said], DateHit | None]] = {
+    "word": lambda said: said.day(said.today + timedelta(days=_DAYS[said.groups["word"]])),
+    "calendar": _calendar, "day_of_month": _day_of_month, "week": _week,
     "month": _month, "step": _step, "offset": _offset, "year": _year,
 }  # fmt: skip
 _DATES = rule_rows(

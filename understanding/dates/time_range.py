@@ -70,11 +70,6 @@ class Span:
     words: str
     between: bool = False
 
-    def holds(self, moment: datetime) -> bool:
-        """Whether a moment lies within."""
-        after = self.since is None or self.since <= moment
-        return after and (self.until is None or moment < self.until)
-
 
 def span(query: str, now: datetime) -> Span | None:
     """The time that ``query`` asks about, seen from ``now`` (aware, in the asker's zone);
@@ -145,12 +140,10 @@ def _latest(hit: DateHit, now: datetime) -> DateHit:
     """A date to come whose words leave open which one it is, as the one before it."""
     if hit.at is None or hit.at <= now or not hit.open:
         return hit
-    earlier = _week_before if hit.open == "week" else _year_before
-    return replace(hit, at=earlier(hit.at), until=hit.until and earlier(hit.until))
-
-
-def _week_before(moment: datetime) -> datetime:
-    return moment - timedelta(days=7)
+    if hit.open == "week":
+        week = timedelta(days=7)
+        return replace(hit, at=hit.at - week, until=hit.until and hit.until - week)
+    return replace(hit, at=_year_before(hit.at), until=hit.until and _year_before(hit.until))
 
 
 def _year_before(moment: datetime) -> datetime:

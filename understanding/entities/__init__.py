@@ -30,22 +30,15 @@ def tag(text: str, people: Mapping[str, str] | None = None) -> tuple[Named, ...]
         found += entities_zh.find(text)
     if any(map(str.isupper, text)):
         found += entities_en.find(text)
-    found.sort(key=_precedence)
+    # The longer name first, then by kind.
+    found.sort(key=lambda one: (one.start - one.end, _FIRST.index(one.kind), one.start))
     kept: list[Named] = []
     for one in found:
-        if len(one.name) <= LONGEST and one.key and not any(_overlap(one, other) for other in kept):
+        apart = all(one.end <= other.start or other.end <= one.start for other in kept)
+        if len(one.name) <= LONGEST and one.key and apart:
             kept.append(one)
     by_key = {one.key: one for one in sorted(kept, key=lambda one: -one.start)}
     return tuple(sorted(by_key.values(), key=lambda one: one.start))
-
-
-def _precedence(one: Named) -> tuple[int, int, int]:
-    """The longer name first, then by kind."""
-    return one.start - one.end, _FIRST.index(one.kind), one.start
-
-
-def _overlap(one: Named, other: Named) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 def _people(text: str, people: Mapping[str, str]) -> Iterator[Named]:

@@ -276,7 +276,7 @@ def _request(text: str, found: Mapping[str, Sequence[Place]]) -> tuple[str, str]
     ) or [0]
     chosen = [n for n in asking if _names_something(topics[n])]
     meant = [*found.get("all", ()), *found.get("third", ())]
-    if not chosen and not _in_clauses(meant, begins, asking):
+    if not chosen and all(bisect_right(begins, start) - 1 not in asking for start, _ in meant):
         told = [n for n in range(1, len(topics)) if text[: begins[n]].rstrip()[-1:] in (":", "：")]
         near = [*range(asking[0] - 1, -1, -1), *(n for n in told if n > asking[-1])]
         chosen = [n for n in near if _names_something(topics[n])][:1]
@@ -288,10 +288,6 @@ def _names_something(topic: str) -> bool:
     return bool(content_words(topic) or topic_keys(topic))
 
 
-def _in_clauses(places: Sequence[Place], begins: Sequence[int], clauses: Sequence[int]) -> bool:
-    return any(bisect_right(begins, start) - 1 in clauses for start, _ in places)
-
-
 @lru_cache(maxsize=256)
 def content_words(topic: str) -> tuple[str, ...]:
     """The words of a topic by which memories can be found."""
@@ -299,7 +295,7 @@ def content_words(topic: str) -> tuple[str, ...]:
         word
         for word, flag in tagged(topic)
         if (len(word) > 1 and (flag[0] in "nvaijelxmt" or flag == "eng") and word.strip())
-        or (flag[0] == "n" and word not in _vague() and is_han(word[0]))
+        or (flag[0] == "n" and word not in words("grammar_zh", "vague") and is_han(word[0]))
     ]
     # The tagger takes a particle for the last character of a name that it doesn't know.
     found = [w[:-1] if len(w) > 2 and w[-1] == "的" else w for w in found]
@@ -310,11 +306,6 @@ def content_words(topic: str) -> tuple[str, ...]:
 def topic_keys(topic: str) -> tuple[str, ...]:
     """The attributes of people that a topic speaks of (my pills: medication)."""
     return tuple(finder("forget_topics")(simplified(topic).lower()))
-
-
-@cache
-def _vague() -> frozenset[str]:
-    return words("grammar_zh", "vague")
 
 
 @cache

@@ -278,10 +278,12 @@ def two_scripts(chinese: str, latin: str) -> How:
         return "titled_name" if reading and reading in latin.split(" ") else "other_script"
     if latin.replace(" ", "") in _pinyin(chinese):
         return "pinyin"
-    skeleton = _rendered(chinese)
+    skeleton = _consonants("".join(readings(chinese)))
     if len(skeleton) >= _TELLING and skeleton == _consonants(latin.split(" ")[0]):
         return "transliteration"
-    return "other_name" if " " in latin and _is_pinyin(latin) else "other_script"
+    keys = names.lookup_keys(Person(UUID(int=0), latin))
+    is_pinyin = any(key.key.startswith(names.SOUND) for key in keys)
+    return "other_name" if " " in latin and is_pinyin else "other_script"
 
 
 def _pinyin(chinese: str) -> set[str]:
@@ -291,15 +293,6 @@ def _pinyin(chinese: str) -> set[str]:
     head, given = "".join(sounds_[:size]), "".join(sounds_[size:])
     spelt = {head + given, given + head} | ({given} if len(sounds_) - size > 1 else set())
     return spelt | {text.replace("v", "u") for text in spelt}
-
-
-def _is_pinyin(latin: str) -> bool:
-    keys = names.lookup_keys(Person(UUID(int=0), latin))
-    return any(key.key.startswith(names.SOUND) for key in keys)
-
-
-def _rendered(chinese: str) -> str:
-    return _consonants("".join(readings(chinese)))
 
 
 def _consonants(latin: str) -> str:

@@ -63,14 +63,11 @@ def meant(known: Sequence[str], said: str = "", *, another: bool = False) -> int
     ]
     if not fitting:
         return None
-    same = [i for i in fitting if _same(said, known[i])]
+    roles = roles_of(said)
+    same = [i for i in fitting if any(a.fits(b) for a in roles for b in roles_of(known[i]))]
     if same:
         return same[0]
     untold = [i for i in fitting if not known[i]]
     if (another or said) and len(fitting) > 1 and len(untold) == 1:
         return untold[0]
     return fitting[-1] if another else fitting[0]
-
-
-def _same(said: str, known: str) -> bool:
-    return any(a.fits(b) for a in roles_of(said) for b in roles_of(known))

@@ -84,7 +84,10 @@ def _cleared(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, tuple | list | frozenset):
-        return type(value)(_cleared(one) for one in value if not _tells(_said(one, key)))
+        said = ((one, _said(one, key)) for one in value)
+        return type(value)(
+            _cleared(one) for one, text in said if _MARKED not in text and not holds_secret(text)
+        )
     if isinstance(value, Mapping):
         made = {name: _cleared(one, str(name)) for name, one in value.items()}
         return {name: one for name, one in made.items() if one or not value[name]}
@@ -93,10 +96,6 @@ def _cleared(value: Any, key: str = "") -> Any:
         changed = {name: made for name, one in own.items() if (made := _cleared(one)) != one}
         return replace(value, **changed) if changed else value
     return value
-
-
-def _tells(text: str) -> bool:
-    return _MARKED in text or holds_secret(text)
 
 
 def _said(entry: Any, key: str) -> str:
