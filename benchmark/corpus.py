@@ -62,10 +62,10 @@ def writes_chinese(author: str) -> bool:
 
 def introduction(person: Person, chinese: bool) -> str:
     """What the user says of somebody, so that every system knows the same."""
-    name, also = person.name, ("、" if chinese else " or ").join(person.aliases)
+    name, also = person.name, person.aliases
     if chinese:
-        called = f"，我也叫{name}“{also}”" if also else ""
+        called = f"，我也管{name}叫{'或'.join(f'“{one}”' for one in also)}" if also else ""
         return f"{name}是我的{person.relationship}{called}。{name}的储物柜号是{person.locker}。"
-    called = f"; I also call {name} {also}" if also else ""
+    called = f"; I also call {name} {' or '.join(f'“{one}”' for one in also)}" if also else ""
     locker = f"{name} has locker number {person.locker}."
     return f"{name} is my {person.relationship}{called}. {locker}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from understanding.attributes import ATTRIBUTES, LABELS, label
 from understanding.dates import important_dates, partial_dates
@@ -21,17 +21,6 @@ _HEADING, _ITEM = "### ", "- "
 _YEARS = {"en": ("turns {}", "{} years"), "zh": ("满{}岁", "{}周年")}
 _QUOTES = dict.fromkeys(map(ord, '"“”„‟〝〞＂'), "'")
 _ORDER = {key: place for place, key in enumerate(ATTRIBUTES)}
-
-
-class Described(Protocol):
-    """The fields of a contact that its card shows."""
-
-    name: Any
-    aliases: Any
-    relationship: Any
-    attributes: Any
-    personality: Any
-    timeline: Any
 
 
 class Section(NamedTuple):
@@ -80,12 +69,11 @@ class Card(NamedTuple):
 
 
 def render(
-    contact: Described, language: str, relations: Sequence[str] = (), notes: Sequence[str] = ()
+    contact: Any, language: str, relations: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> Card:
     """The card of a contact, labels in ``language``. ``relations`` are ready words, ``notes`` the
     newest memories that no profile speaks for yet. Values are reduced to harmless single lines and
-    their number is bounded, so a card's size is too.
-    """
+    their number is bounded, so a card's size is too."""
     words = LABELS["zh" if language == "zh" else "en"]
     heading = one_line(contact.name, MAX_VALUE) or "?"
     attributes = contact.attributes.items()
@@ -175,5 +163,4 @@ def date_said(kind: str, years: int | None, language: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Words of somebody's choice, which could be taken for ours, in quotation marks."""
     return f"“{text.translate(_QUOTES)}”"

@@ -4,7 +4,7 @@ Each is one transaction with one Change row. What rests on a contact elsewhere (
 its profile, memories that name it) follows in the background.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -38,50 +38,28 @@ class UnknownContact(CodedError):
 
 
 class NameTaken(CodedError):
-    """Another contact bears this name; ``holder`` is its id."""
-
-    def __init__(self, holder: UUID) -> None:
-        super().__init__(Reason("name_taken"))
-        self.holder = holder
-
-
-class NamesTaken(CodedError):
-    """Others bear names of the list; ``holders`` are their ids by the place in the list, None
-    where it is another of the list."""
+    """Other contacts bear these names; ``holders`` are their ids by the place of the name in a list,
+    None where it is another of the list."""
 
     def __init__(self, holders: Mapping[int, UUID | None]) -> None:
         super().__init__(Reason("name_taken"))
         self.holders = holders
 
+    @property
+    def holder(self) -> UUID | None:
+        return next(iter(self.holders.values()))
+
 
 @atomic()
 def create_contact(
-    end_user: EndUser,
-    name: str,
-    *,
-    actor: str,
-    why: str = "",
-    namesake: bool = False,
-    aliases: Iterable[str] = (),
-    **values: Any,
+    end_user: EndUser, name: str, *, actor: str, why: str = "", **values: Any
 ) -> tuple[Contact, Change]:
-    """A new contact. ``namesake`` allows another person of a name that is taken.
-
-    ``values`` are as for ``edit_contact``. Raises NameTaken and InvalidContact.
-    """
-    held = EndUser.objects.lock(end_user.pk)
-    if held is None:
-        raise UnknownContact(Reason("user_forgotten"))
-    aliases = list(aliases)
-    _check({"name": name, "aliases": aliases, **values})
-    with recording(held, "create_contact", actor, why) as (recorder, change):
-        contact, made = store.create(held, name, aliases=aliases, namesake=namesake)
-        if not made:
-            raise NameTaken(contact.id)
-        change.subjects = [str(contact.id)]
-        recorder.watch([contact], created=True)
-        store.save(contact, [*assign(contact, values), "aliases"])
-        _follow(contact)
+    """A new contact. ``namesake`` allows another person of a name that is taken; the other
+    ``values`` are as for ``edit_contact``. Raises NameTaken and InvalidContact."""
+    person = {"name": name, **values}
+    _check(person)
+    [contact], change = _create(end_user, [person], "create_contact", actor, why)
+    _follow(contact)
     return contact, change
 
 
@@ -92,25 +70,30 @@ def create_contacts(
     """New contacts, all or none, as one change and with as many statements however many.
 
     Each of ``people`` holds a ``name`` and what else ``create_contact`` takes of a person.
-    Raises NamesTaken and InvalidContact.
-    """
+    Raises NameTaken and InvalidContact."""
+    _check({"contacts": people})
+    contacts, change = _create(end_user, people, "create_contacts", actor, why)
+    put(settings.MIO_CONTACTS_CREATED, str(change.id), end_user_id=end_user.pk)
+    return contacts, change
+
+
+def _create(
+    end_user: EndUser, people: Sequence[Mapping[str, Any]], verb: str, actor: str, why: str
+) -> tuple[list[Contact], Change]:
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
         raise UnknownContact(Reason("user_forgotten"))
-    _check({"contacts": people})
-    with recording(held, "create_contacts", actor, why) as (recorder, change):
+    with recording(held, verb, actor, why) as (recorder, change):
         contacts = [unsaved(held, values) for values in people]
         namesakes = {place for place, values in enumerate(people) if values.get("namesake")}
         if taken := store.create_all(held, contacts, namesakes):
-            raise NamesTaken(taken)
+            raise NameTaken(taken)
         change.subjects = [str(contact.id) for contact in contacts]
         recorder.watch(contacts, created=True)
-        put(settings.MIO_CONTACTS_CREATED, str(change.id), end_user_id=held.pk)
     return contacts, change
 
 
 def _check(values: Mapping[str, Any]) -> None:
-    """Raises InvalidContact where a value tells a secret."""
     if reason := secrets.refusal(**values):
         raise store.InvalidContact(reason)
 
@@ -143,8 +126,7 @@ def edit_contact(
     ``Dated``; no values removes it, other keys stay. A renamed
     contact keeps its old name as an alias unless ``aliases`` are given. What is stated here
     has no source memory, so no correction of a memory takes it away. Raises UnknownContact,
-    NameTaken and InvalidContact.
-    """
+    NameTaken and InvalidContact."""
     held, contact = _locked(end_user, contact_id)
     _check(values)
     with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
@@ -155,7 +137,7 @@ def edit_contact(
             with atomic():
                 store.save(contact, fields)
         except IntegrityError as error:
-            raise NameTaken(_holder(contact)) from error
+            raise NameTaken({0: _holder(contact)}) from error
         _follow(contact)
     return contact, change
 
@@ -188,8 +170,7 @@ def archive_contact(
     Who is archived is still known by name, and what is said of them is still linked to them, but
     they are not listed, suggested or reviewed, and no prompt gets their card, what is linked to
     them, or a line about them on another's card. What memories say in words is found as before.
-    Raises UnknownContact.
-    """
+    Raises UnknownContact."""
     held, contact = _locked(end_user, contact_id)
     if bool(contact.archived_at) == archived:
         return None
@@ -266,7 +247,6 @@ def _set_attribute(contact: Contact, key: str, given: Sequence[str | Dated]) -> 
 
 
 def _follow(contact: Contact) -> None:
-    """Has the workers bring up to date what rests on the contact."""
     put(settings.MIO_CONTACT_CHANGED, str(contact.id), end_user_id=contact.end_user_id)
 
 

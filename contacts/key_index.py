@@ -6,13 +6,11 @@ from uuid import UUID
 
 from accounts.cells import connection
 from accounts.models import EndUser
-from understanding import attribute_index
 from understanding.names import name_key, readings, syllable
 from understanding.text import is_cjk, is_han
 from understanding.types import Entry, How, NameKey, Person
 
-# People that one key is looked up for: a word that means more of them means none of them,
-# and it bounds the cost of "someone in Shenzhen".
+# People that one key is looked up for: a word that means more of them means none of them.
 MAX_ALIKE = 100
 
 # Plain SQL: building this from expressions takes four times as long as running it. Contacts
@@ -32,8 +30,8 @@ WITH found AS (
     ) named WHERE place <= %(most)s
     UNION ALL (
         SELECT key, how, text, contact_id FROM contacts_contactkey
-        WHERE end_user_id = %(end_user)s AND key = ANY (%(attributes)s)
-        ORDER BY length(key) DESC, contact_id LIMIT %(most)s)
+        WHERE end_user_id = %(end_user)s AND key = ANY (%(days)s)
+        ORDER BY contact_id LIMIT %(most)s)
     UNION ALL
     SELECT '', 'conversation', '', id FROM contacts_contact
     WHERE end_user_id = %(end_user)s AND id = ANY (%(contacts)s::uuid[]) AND merged_into_id IS NULL
@@ -52,13 +50,8 @@ FROM found
 
 def person_of(known: dict[str, Any]) -> Person:
     """The person of a contact as the statement returns it."""
-    return Person(
-        UUID(known["id"]),
-        known["name"],
-        tuple(known["aliases"]),
-        known["relationship"],
-        known["gender"],
-    )
+    pk, aliases = UUID(known["id"]), tuple(known["aliases"])
+    return Person(pk, known["name"], aliases, known["relationship"], known["gender"])
 
 
 class Hit(NamedTuple):
@@ -80,14 +73,14 @@ def hits(
     end_user: EndUser,
     keys: Iterable[str],
     *,
-    attributes: Iterable[str] = (),
+    days: Iterable[str] = (),
     contacts: Iterable[UUID] = (),
     related: bool = False,
 ) -> list[Hit]:
     """The keys of the end user's contacts that are among ``keys``, with their contacts and
     cards, and if ``related`` their relations: one statement. These ``contacts`` are among them
-    by the key "", as far as they stand. At most ``MAX_ALIKE`` a key; of
-    ``attributes``, keys that many people may share, so many in all, the most specific first.
+    by the key "", as far as they stand. At most ``MAX_ALIKE`` a key; of the keys of ``days``, which
+    many people may share, so many in all.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -95,7 +88,7 @@ def hits(
             {
                 "end_user": end_user.pk,
                 "keys": list(keys),
-                "attributes": list(attributes),
+                "days": list(days),
                 "contacts": list(contacts),
                 "most": MAX_ALIKE,
                 "related": related,
@@ -127,11 +120,6 @@ def typed(text: str) -> str:
     return PREFIX + form[:MAX_LENGTH] if form else ""
 
 
-def company(text: str) -> list[str]:
-    """The keys of people who work at what was typed; the first may be the beginning of one."""
-    return attribute_index.keys_for("company", text)
-
-
 def sort_key(name: str) -> str:
     """By what a list orders a name: Chinese by how it is read, syllable by syllable, among
     the words of other scripts."""
@@ -139,7 +127,6 @@ def sort_key(name: str) -> str:
 
 
 def _read(key: str) -> tuple[list[str], list[str]]:
-    """The units of a name and how each is read."""
     units = _units(key)
     sounds = [*readings(key)] if key and all(map(is_han, key)) else []
     if len(sounds) != len(units):

@@ -13,11 +13,10 @@ from contacts.key_index import Hit, hits, person_of
 from contacts.models import Contact
 from understanding.attribute_index import DAY
 from understanding.attributes import YEARLY
-from understanding.coreference.conversation import staying
+from understanding.coreference.discourse import staying
 from understanding.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from understanding.dates.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
-from understanding.people import descriptions, references
-from understanding.people.descriptions import Description
+from understanding.people import references
 from understanding.people.mentions import candidate_keys, find_mentions, told_apart
 from understanding.text_document import Document
 from understanding.text_document import read as read_document
@@ -76,38 +75,33 @@ class People(NamedTuple):
 
 
 def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> People:
-    """The mentions in ``message``, pronouns resolved and descriptions (那个在腾讯上班的人) found, with
-    the cards of those meant, and the important dates that are near. Behind them, whom the
-    conversation is still about, for up to ``stay`` messages after they were meant last. Nobody who
-    is archived is among them.
+    """The mentions in ``message``, pronouns resolved, with the cards of those meant, and the
+    important dates that are near. Behind them, whom the conversation is still about, for up to
+    ``stay`` messages after they were meant last. Nobody who is archived is among them.
 
     ``turns`` gives the turns of the session and those of the session before; it is called only when
     the message refers back, or somebody may stay. At most two statements: the turns, if they are
-    read from the database, and one lookup for all texts together.
-    """
+    read from the database, and one lookup for all texts together."""
     message = message[:CHARACTERS]
     today, span = end_user.day_of_talk, SOON if asked_for(message) else NEAR
     days = [DAY + key for key in keys_within(today, span)]
     document = read_document(message)
-    described = descriptions.describe(document)
-    attributes = [*descriptions.keys_of(described), *days]
     back = refers_back(message)
-    session, before = _read(turns) if back or stay else ([], [])
+    session, before = (
+        [turn._replace(text=turn.text[:HISTORY_CHARACTERS]) for turn in part]
+        for part in (turns() if back or stay else ([], []))
+    )
     if not back:
         session, before = session[-2 * stay :], []
     if not back and not session:
-        key_hits = hits(end_user, keys_in(document), attributes=attributes)
+        key_hits = hits(end_user, keys_in(document), days=days)
         named = _named(document, _entries(key_hits))
-        known = _known(key_hits)
-        mentions = _with_described(named, _fitting(described, key_hits))
-        return _people(end_user, message, mentions, known, today, span)
+        return _people(end_user, message, named, _known(key_hits), today, span)
     turns_read = [*session, *before]
     of_turns = (_turn_keys(end_user.pk, turn.text) for turn in turns_read)
     wanted = keys_in(document).union(*of_turns)
     understood = {pk for turn in turns_read for pk in turn.understood}
-    key_hits = hits(
-        end_user, wanted, attributes=attributes, contacts=sorted(understood), related=True
-    )
+    key_hits = hits(end_user, wanted, days=days, contacts=sorted(understood), related=True)
     in_focus = {UUID(hit.known["id"]): hit.entry.person for hit in key_hits if not hit.key}
     entries = _entries(key_hits)
     named = _named(document, entries)
@@ -121,7 +115,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     )
     by_name = {mention.person.id for mention in named}
     meant = [mention for mention in meant if mention.person.id not in by_name]
-    mentions = _with_described([*named, *meant], _fitting(described, key_hits))
+    mentions = sorted([*named, *meant], key=lambda mention: mention.start)
     users = [
         [*turn.mentions, *more]
         for turn, more in zip(said[-len(earlier) :], earlier, strict=True)
@@ -182,9 +176,8 @@ def _people(
 ) -> People:
     """Without those who are archived: they were read, so that nobody else is taken for them."""
     there = {pk: one for pk, one in known.items() if not one["archived"]}
-    cards = {pk: one["card"] for pk, one in there.items()}
     standing = [mention for mention in mentions if mention.person.id in there]
-    meant = told_apart(message, standing, cards)
+    meant = told_apart(message, standing, {pk: one["card"] for pk, one in there.items()})
     near = [*_own_dates(end_user, today), *_dates(there, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))
@@ -192,7 +185,6 @@ def _people(
 
 
 def _dates(known: Mapping[UUID, dict[str, Any]], today: date) -> Iterator[NearDate]:
-    """When the important dates of these people come next."""
     for pk, contact in known.items():
         for entry in contact["coming"]:
             day = read(entry.get("value", ""))
@@ -212,39 +204,8 @@ def _own_dates(end_user: EndUser, today: date) -> Iterator[NearDate]:
             yield NearDate(None, "", told["kind"], found.on, found.years)
 
 
-def _read(turns: Turns) -> tuple[list[Turn], list[Turn]]:
-    session, before = (
-        [turn._replace(text=turn.text[:HISTORY_CHARACTERS]) for turn in part] for part in turns()
-    )
-    return session, before
-
-
 def _entries(found: Iterable[Hit]) -> list[Entry]:
-    return [hit.entry for hit in found if hit.key and not descriptions.is_attribute(hit.key)]
-
-
-def _fitting(described: Sequence[Description], found: Iterable[Hit]) -> list[Mention]:
-    return descriptions.match(
-        described,
-        [
-            (hit.key, hit.text, person_of(hit.known))
-            for hit in found
-            if descriptions.is_attribute(hit.key)
-        ],
-    )
-
-
-def _with_described(mentions: list[Mention], fitting: list[Mention]) -> list[Mention]:
-    """Both by position. A description gives way to a name inside it, and takes the place of
-    the role word, pronoun or guess that it is made with (我在深圳的同事, the guy who …)."""
-
-    def within(one: Mention, spans: Iterable[Mention]) -> bool:
-        return any(one.start < other.end and other.start < one.end for other in spans)
-
-    sure = [mention for mention in mentions if mention.how in ("name", "alias")]
-    fitting = [mention for mention in fitting if not within(mention, sure)]
-    rest = [mention for mention in mentions if not within(mention, fitting)]
-    return sorted([*rest, *fitting], key=lambda mention: mention.start)
+    return [hit.entry for hit in found if hit.key and not hit.key.startswith(DAY)]
 
 
 def keys_in(text: str | Document) -> frozenset[str]:
@@ -253,8 +214,17 @@ def keys_in(text: str | Document) -> frozenset[str]:
 
 
 def _named(text: str | Document, entries: Sequence[Entry]) -> list[Mention]:
-    """The mentions of names, and of the user's own phrases where no name stands in them."""
-    return _with_described(find_mentions(text, entries), references.find(text, entries))
+    """By position, the mentions of names, and of the user's own phrases where no name stands in
+    them. A phrase takes the place of a role word or guess that stands in it."""
+
+    def overlaps(one: Mention, others: Iterable[Mention]) -> bool:
+        return any(one.start < other.end and other.start < one.end for other in others)
+
+    mentions, phrases = find_mentions(text, entries), references.find(text, entries)
+    sure = [mention for mention in mentions if mention.how in ("name", "alias")]
+    phrases = [mention for mention in phrases if not overlaps(mention, sure)]
+    rest = [mention for mention in mentions if not overlaps(mention, phrases)]
+    return sorted([*rest, *phrases], key=lambda mention: mention.start)
 
 
 @lru_cache(maxsize=REMEMBERED)

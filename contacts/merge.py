@@ -5,7 +5,7 @@ contacts: callers run them inside their transaction, under the end user's lock, 
 recorder that is told what they touch.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -100,8 +100,7 @@ def mergeable(
 ) -> tuple[Contact, Contact]:
     """The loser and the survivor of a merge that may take place. Raises InvalidMerge.
 
-    A machine never unites two whom somebody called different, or whose merge was undone.
-    """
+    A machine never unites two whom somebody called different, or whose merge was undone."""
     if loser_id == survivor_id:
         raise InvalidMerge(Reason("merge_with_self"))
     loser, survivor = standing(end_user, loser_id), standing(end_user, survivor_id)
@@ -131,8 +130,7 @@ def absorb(
     store.save(loser, ["merged_into"])
     _move_relations(end_user, loser, survivor, recorder)
     _settle_suggestions(end_user, loser, survivor, recorder, actor)
-    _unite(loser, survivor)
-    choice.apply(survivor)
+    unite(loser, survivor, choice)
     store.save(survivor, _UNITED)
     store.render_around(end_user, [survivor.id])
 
@@ -144,14 +142,8 @@ def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
     store.render_around(survivor.end_user, [survivor.id])
 
 
-def rehearse(loser: Contact, survivor: Contact, choice: Choice = AS_IT_IS) -> None:
-    """Gives the survivor (unsaved) what ``absorb`` would, but for relations."""
-    _unite(loser, survivor)
-    choice.apply(survivor)
-
-
-def _unite(loser: Contact, survivor: Contact) -> None:
-    """Gives the survivor (unsaved) what the loser has."""
+def unite(loser: Contact, survivor: Contact, choice: Choice = AS_IT_IS) -> None:
+    """Gives the survivor (unsaved) what the loser has, but for relations, then what was chosen."""
     store.add_aliases(survivor, [loser.name, *loser.aliases, *_role_alias(loser, survivor)])
     survivor.relationship = survivor.relationship or loser.relationship
     survivor.gender = survivor.gender or loser.gender
@@ -171,6 +163,7 @@ def _unite(loser: Contact, survivor: Contact) -> None:
     survivor.mention_count += loser.mention_count
     survivor.first_mentioned_at = min(survivor.first_mentioned_at, loser.first_mentioned_at)
     survivor.last_mentioned_at = max(survivor.last_mentioned_at, loser.last_mentioned_at)
+    choice.apply(survivor)
 
 
 def _role_alias(loser: Contact, survivor: Contact) -> list[str]:
@@ -253,17 +246,9 @@ def _decide(suggestion: Suggestion, state: str, actor: str) -> None:
 
 
 @atomic()
-def not_the_same(
-    end_user: EndUser, first_id: UUID, second_id: UUID, *, actor: str, why: str = ""
-) -> Change:
-    """Says that two contacts are two people: no suggestion unites them again. Raises
-    InvalidMerge."""
-    return all_different(end_user, [first_id, second_id], actor=actor, why=why)
-
-
-@atomic()
-def all_different(end_user: EndUser, ids: Sequence[UUID], *, actor: str, why: str = "") -> Change:
-    """Says of each pair of these contacts that they are two people. Raises InvalidMerge."""
+def not_the_same(end_user: EndUser, *ids: UUID, actor: str, why: str = "") -> Change:
+    """Says of each pair of these contacts that they are two people: no suggestion unites them
+    again. Raises InvalidMerge."""
     held = hold(end_user)
     if len(set(ids)) != len(ids):
         raise InvalidMerge(Reason("differs_from_self"))
@@ -346,9 +331,8 @@ def undo_part(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> N
     whose ``rows`` these are: names, relations, who it is, counts. What memories told of its
     profile is read again with them."""
     given = next(row["after"] for row in rows if row["id"] == str(new.id))
-    store.add_aliases(
-        old, [alias for alias in [new.name, *new.aliases] if alias not in _names(given)]
-    )
+    given_names = {given["name"], *given["aliases"]}
+    store.add_aliases(old, [one for one in (new.name, *new.aliases) if one not in given_names])
     if new.relationship != given["relationship"]:
         old.relationship = old.relationship or new.relationship
     old.gender = old.gender or (new.gender if new.gender != given["gender"] else "")
@@ -366,10 +350,6 @@ def undo_part(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> N
         learnt = [pk for pk in row.sources if str(pk) not in told.get(str(row.pk), ())]
         if learnt:
             relations.relate(old.end_user, subject, row.kind, other, learnt)
-
-
-def _names(columns: dict[str, Any]) -> list[str]:
-    return [columns["name"], *columns["aliases"]]
 
 
 def _part_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Recorder) -> None:

@@ -17,13 +17,12 @@ from accounts.models import EndUser, ScopedQuerySet, Tracked, UserRow, between_0
 from accounts.reasons import TEMPLATES
 from contacts import cards, key_index
 from understanding import names
+from understanding.attribute_index import company_keys
 from understanding.attributes import ATTRIBUTES, is_single
 from understanding.types import Person
 
 
 class _Operator(models.Lookup):
-    """A comparison by an operator of PostgreSQL."""
-
     sql = ""
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
@@ -95,7 +94,7 @@ class ContactQuerySet(ScopedQuerySet):
         """The end user's contacts of whom ``text`` begins a part of a name or alias, in
         characters, pinyin or initials, or who work there."""
         keys = ContactKey.objects.of(end_user)
-        wanted, company = key_index.typed(text), key_index.company(text)
+        wanted, company = key_index.typed(text), company_keys(text)
         if not wanted:
             return self.none()
         asked = Q(key__prefix=wanted) | Q(key__in=company[1:])
@@ -137,6 +136,12 @@ class SortKey(models.CharField):
         return key
 
 
+def _texts() -> ArrayField:
+    """A column of texts, empty unless told otherwise."""
+    none = Value([], ArrayField(models.TextField()))
+    return ArrayField(models.TextField(), default=list, db_default=none, blank=True)
+
+
 class Contact(Tracked):
     """A person in the end user's life.
 
@@ -147,8 +152,7 @@ class Contact(Tracked):
     mean the person; ``references_denied`` are those that somebody took away, as they are compared.
     ``coming`` is derived: plans as ``{"on", "text"}`` and important dates as ``{"kind",
     "value"}``, which the card shows when they are near. ``memory_ids`` is kept equal to the
-    unrejected links by the database.
-    """
+    unrejected links by the database."""
 
     # Of rows that were read with them.
     memory_count: int
@@ -183,12 +187,7 @@ class Contact(Tracked):
         max_length=6, choices=[("female", "female"), ("male", "male")], blank=True, default=""
     )
     attributes = models.JSONField(default=dict, blank=True)
-    side_by_side = ArrayField(
-        models.TextField(),
-        default=list,
-        db_default=Value([], ArrayField(models.TextField())),
-        blank=True,
-    )
+    side_by_side = _texts()
     personality = models.TextField(blank=True, default="")
     personality_sources = models.JSONField(default=list, blank=True)
     note = models.TextField(
@@ -201,12 +200,7 @@ class Contact(Tracked):
     references = models.JSONField(
         default=list, db_default=Value([], models.JSONField()), blank=True
     )
-    references_denied = ArrayField(
-        models.TextField(),
-        default=list,
-        db_default=Value([], ArrayField(models.TextField())),
-        blank=True,
-    )
+    references_denied = _texts()
     memory_ids = ArrayField(models.UUIDField(), default=list, blank=True, editable=False)
     card = models.TextField(blank=True, default="")
     coming = models.JSONField(
@@ -337,8 +331,7 @@ class RelationQuerySet(ScopedQuerySet):
 class Relation(Tracked):
     """``subject`` is the ``kind`` of ``object``: 俞慧珍 is the mother of 小棠.
 
-    ``sources`` are the ids of the memories that say so; none means that an operator did.
-    """
+    ``sources`` are the ids of the memories that say so; none means that an operator did."""
 
     tracked = ("subject_id", "kind", "object_id", "sources", "end_user_id")
     grown = ("sources",)
@@ -384,8 +377,7 @@ class Suggestion(Tracked):
 
     ``evidence`` is a list of ``{"code", "params", "weight"}``; a negative weight speaks
     against. A pair that an operator called different people is never suggested again.
-    ``judgement`` is what a model said of the pair, once, and ``judged_reason`` why.
-    """
+    ``judgement`` is what a model said of the pair, once, and ``judged_reason`` why."""
 
     tracked = (
         "first_id", "second_id", "verdict", "confidence", "evidence", "state", "decided_by",

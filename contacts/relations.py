@@ -26,8 +26,7 @@ def relate(
     """Records that ``subject`` is the ``kind`` of ``other``, once, with what says so. What a
     person stated rests on no memory, whoever says it as well: it does not go with these.
 
-    None when both are the same contact or ``kind`` is empty.
-    """
+    None when both are the same contact or ``kind`` is empty."""
     kind = cleaned(kind)
     if not kind or subject.id == other.id:
         return None

@@ -1,6 +1,5 @@
 """A contact as JSON, in both directions."""
 
-import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 from uuid import UUID
@@ -12,15 +11,13 @@ from accounts.fields import NOT_BLANK, BoundedList, Flag, Reasoned, RowSerialize
 from accounts.paging import PageQuery
 from contacts import store
 from contacts.models import Contact
+from understanding.attributes import is_key
 
 MAX_ALIASES = 50
 MAX_KEYS = 100
 MAX_VALUES = 50
 MAX_VALUE = 500
 MAX_NEW = 500  # contacts in one request
-_KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
-
-
 _ONE = {"type": "string", "pattern": NOT_BLANK, "maxLength": MAX_VALUE}
 
 
@@ -38,7 +35,7 @@ class Values(serializers.Field):
     }
 
     def to_internal_value(self, data: Any) -> list[str]:
-        values = list(dict.fromkeys(data)) if _is_list_of_text(data) else [data]
+        values = data if isinstance(data, list) else [data]
         if len(values) > MAX_VALUES:
             self.fail("many")
         for value in values:
@@ -48,11 +45,7 @@ class Values(serializers.Field):
                 self.fail("blank")
             if len(value) > MAX_VALUE:
                 self.fail("long")
-        return values
-
-
-def _is_list_of_text(data: Any) -> bool:
-    return isinstance(data, list) and all(isinstance(item, str) for item in data)
+        return list(dict.fromkeys(values))
 
 
 class Name(Text):
@@ -83,7 +76,7 @@ class Attributes(serializers.DictField):
 
     described = {
         "maxProperties": MAX_KEYS,
-        "propertyNames": {"pattern": f"^{_KEY.pattern}$"},
+        "propertyNames": {"pattern": "^[a-z][a-z0-9_]{0,49}$"},
     }
     default_error_messages = {
         "key": "An attribute's key is in lower_snake_case, at most 50 characters.",
@@ -97,7 +90,7 @@ class Attributes(serializers.DictField):
         values = super().to_internal_value(data)
         if len(values) > MAX_KEYS:
             self.fail("many")
-        if any(not _KEY.fullmatch(key) for key in values):
+        if not all(map(is_key, values)):
             self.fail("key")
         return {key: given or [] for key, given in values.items()}
 

@@ -114,29 +114,22 @@ def create(
     namesake: bool = False,
 ) -> tuple[Contact, bool]:
     """The contact of this name and whether it is new. ``namesake`` asks for another person
-    of the same name. Safe against a concurrent creation: the unique constraint decides."""
+    of the same name."""
     name = clean_name(name)
-    key = names.name_key(name)
-    place = next_namesake(end_user, key) if namesake else 0
     when = {"first_mentioned_at": mentioned_at, "last_mentioned_at": mentioned_at}
-    fresh = Contact(
+    contact = Contact(
         end_user=end_user,
         name=name,
-        name_key=key,
-        namesake=place,
+        name_key=names.name_key(name),
         relationship=relationship[:200],
         gender=gender,
         mention_count=0,
         **(when if mentioned_at else {}),
     )
-    Contact.objects.bulk_create([fresh], ignore_conflicts=True)
-    contact = end_user.contacts.standing().get(name_key=key, namesake=place)
-    made = contact.id == fresh.id
-    if made:
-        if add_aliases(contact, aliases):
-            contact.save(update_fields=["aliases", "updated_at"])
-        index(contact)
-    return contact, made
+    add_aliases(contact, aliases)
+    if taken := create_all(end_user, [contact], {0} if namesake else ()):
+        return end_user.contacts.get(pk=taken[0] or contact.pk), False
+    return contact, True
 
 
 def create_all(
@@ -147,8 +140,7 @@ def create_all(
     a name that is taken.
 
     Nothing is stored where names are taken: returns the places of these with the contact that
-    bears the name, None where another of the list does.
-    """
+    bears the name, None where another of the list does."""
     keys = {contact.name_key for contact in contacts}
     standing = Contact.objects.of(end_user).standing().filter(name_key__in=keys)
     bearers: dict[str, dict[int, UUID | None]] = {}
@@ -163,7 +155,7 @@ def create_all(
             continue
         same[contact.namesake] = None
         contact.card = str(cards.render(contact, end_user.language))
-        contact.coming = _coming(contact, [])
+        contact.coming = coming(contact, [])
     if not taken:
         Contact.objects.bulk_create(contacts)
         _add_keys(
@@ -271,15 +263,13 @@ def card_of(contact: Contact, language: str) -> cards.Card:
     return cards.render(contact, language, related, notes_of(contact))
 
 
-def coming(contact: Contact) -> list[dict[str, Any]]:
-    """What ``Contact.coming`` holds: the next plans with a person, which come from where a setting
-    says, and the important dates."""
-    return _coming(contact, import_string(settings.MIO_CARD_PLANS)(contact))
-
-
-def _coming(
-    contact: Contact, plans: Sequence[tuple[date, date | None, str]]
+def coming(
+    contact: Contact, plans: Sequence[tuple[date, date | None, str]] | None = None
 ) -> list[dict[str, Any]]:
+    """What ``Contact.coming`` holds: the next ``plans`` with a person, which else come from where a
+    setting says, and the important dates."""
+    if plans is None:
+        plans = import_string(settings.MIO_CARD_PLANS)(contact)
     dates = important_dates.of_attributes(contact.attributes)
     return [
         *(

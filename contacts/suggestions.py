@@ -50,6 +50,7 @@ class Outcome:
     suggested: int
     withdrawn: int
     explicit: tuple[tuple[Pair, str], ...]
+    merged: int = 0
 
 
 @dataclass(slots=True)
@@ -62,22 +63,21 @@ class _People:
     changed: set[UUID] | None
 
 
-def suggest(
-    end_user: EndUser,
-    newest: NewestFacts,
-    since: datetime | None = None,
-) -> Outcome:
+def suggest(end_user: EndUser, newest: NewestFacts, since: datetime | None = None) -> Outcome:
     """Compares whom a shared key makes candidates, and records what is worth asking about.
 
     ``newest`` reads the newest facts about each contact. With ``since``, only contacts that
-    changed from then on are compared (with all others).
-    """
+    changed from then on are compared (with all others)."""
     people = _read(end_user, newest, since)
-    settled = _settled(end_user)
+    answered = Suggestion.objects.of(end_user).filter(state__in=[State.DIFFERENT, State.MERGED])
+    settled = set(answered.values_list("first", "second"))
     candidates = [
         pair for pair in blocking.pairs(people.blocks, people.changed) if pair not in settled
     ]
-    found = dict(_compare(people, candidates, _apart(end_user, people)))
+    # Something else than text shows these pairs to be two: a relation between them.
+    related = Relation.objects.of(end_user).values_list("subject", "object")
+    apart = {(min(pair), max(pair)) for pair in related if pair[0] in people.records}
+    found = dict(_compare(people, candidates, apart))
     withdrawn, suggested = _record(end_user, found, people.changed)
     explicit = tuple(
         (pair, comparison.statement)
@@ -96,21 +96,12 @@ def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _Pe
         people.changed = set(changed.values_list("id", flat=True))
         if not people.changed:
             return people
-    tokens: dict[UUID, set[str]] = {}
+    tokens: dict[UUID, set[str]] = defaultdict(set)
     keys: dict[UUID, list[NameKey]] = defaultdict(list)
     for start in range(0, len(ids), CHUNK):
         chunk = ids[start : start + CHUNK]
-        facts: dict[UUID, list[str]] = defaultdict(list)
-        for pk, content, words in newest(end_user, chunk, MAX_FACTS):
-            facts[pk].append(content)
-            tokens.setdefault(pk, set()).update(map(sys.intern, words))
-        contacts = standing.filter(pk__in=chunk).order_by("id")
-        contacts = contacts.defer("memory_ids", "card", "timeline", "personality")
-        for contact in contacts:
-            people.records[contact.id] = record(
-                contact.person, contact.attributes, facts[contact.id]
-            )
-            people.same_name[contact.id] = contact.name_key
+        people.records |= records_of(end_user, chunk, newest, tokens)
+        people.same_name |= standing.filter(pk__in=chunk).values_list("id", "name_key")
     # Keys for typos are many; what they could find, the sound of a name finds as well.
     typos = Q(how="fuzzy") & ~Q(key__startswith=names.SOUND)
     indexed = ContactKey.objects.of(end_user).exclude(how="kinship").exclude(typos)
@@ -125,26 +116,21 @@ def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _Pe
 
 
 def records_of(
-    end_user: EndUser, contact_ids: Collection[UUID], newest: NewestFacts
+    end_user: EndUser,
+    contact_ids: Collection[UUID],
+    newest: NewestFacts,
+    tokens: dict[UUID, set[str]] | None = None,
 ) -> dict[UUID, Record]:
-    """The records of these contacts as far as they are listed, by id. Two statements."""
+    """The records of these contacts as far as they are listed, by id; adds the words of their facts
+    to ``tokens``. Two statements."""
     facts: dict[UUID, list[str]] = defaultdict(list)
-    for pk, content, _words in newest(end_user, contact_ids, MAX_FACTS):
+    for pk, content, words in newest(end_user, contact_ids, MAX_FACTS):
         facts[pk].append(content)
-    contacts = Contact.objects.of(end_user).listed().filter(pk__in=contact_ids)
+        if tokens is not None:
+            tokens[pk] |= set(map(sys.intern, words))
+    contacts = Contact.objects.of(end_user).listed().filter(pk__in=contact_ids).order_by("id")
     contacts = contacts.defer("memory_ids", "card", "timeline", "personality")
     return {one.id: record(one.person, one.attributes, facts[one.id]) for one in contacts}
-
-
-def _settled(end_user: EndUser) -> set[Pair]:
-    answered = Suggestion.objects.of(end_user).filter(state__in=[State.DIFFERENT, State.MERGED])
-    return set(answered.values_list("first", "second"))
-
-
-def _apart(end_user: EndUser, people: _People) -> set[Pair]:
-    """Pairs that something else than text shows to be two: a relation between them."""
-    related = Relation.objects.of(end_user).values_list("subject", "object")
-    return {(min(pair), max(pair)) for pair in related if pair[0] in people.records}
 
 
 def _compare(

@@ -55,10 +55,9 @@ def _guarded(
     all_cells: bool = False,
     token: bool = True,
 ) -> Any:
-    """Guards a view, or returns the decorator that does. ``all_cells``: it shows what all cells
-    share. ``render`` of what is returned is the view itself, with which another view that was let in
-    shows the same page. ``token`` False: an action that overwrites nothing that its form showed, or compares by
-    itself, so that its form need not say what it saw (``dashboard.state_tokens``)."""
+    """Guards a view, or returns the decorator that does; its ``render`` is the unguarded view.
+    ``all_cells``: it shows what all cells share. ``token`` False: an action whose form need not say
+    what it saw (``dashboard.state_tokens``)."""
     if view is None:
         return partial(_guarded, permission, methods, all_cells=all_cells, token=token)
 
@@ -70,7 +69,9 @@ def _guarded(
         # Whom an operator may see is asked of every address; it may be many end users at once.
         with all_users(), cell:
             if is_away():
-                return _away(request)
+                text = _("The database that holds this does not answer. Try again soon.")
+                feedback.refused(request, text)
+                return redirect("dashboard:home")
             with _days_of(rows := _fetched(request, kwargs)):
                 answer = _decided(view, request, rows, token=token)
         # A browser keeps no copy: the way back shows what is so now, whole and not the part that
@@ -106,8 +107,7 @@ def _decided(
     view: View, request: HttpRequest, rows: dict[str, Any], *, token: bool
 ) -> HttpResponseBase:
     """Calls the view. An action is not done, and a page says why, where rows are no longer as its
-    form saw them, or the form does not say what it saw; compared and done in one transaction. What
-    a verb refuses is said on the page that the form was on."""
+    form saw them, or the form does not say what it saw, or a verb refuses."""
     if request.method != "POST":
         return view(request, **rows)
     if token and not state_tokens.carried(request):
@@ -123,15 +123,8 @@ def _decided(
     return state_tokens.changed_page(request, changed)
 
 
-def _away(request: HttpRequest) -> HttpResponseBase:
-    """Redirects to the first page, since the database of this one does not answer."""
-    feedback.refused(request, _("The database that holds this does not answer. Try again soon."))
-    return redirect("dashboard:home")
-
-
 def _sign_in(request: HttpRequest) -> HttpResponseBase:
-    """Redirects to the sign-in form, which leads on to the page: after an action, which a GET can't
-    repeat, to the page that it was sent from."""
+    """Redirects to the sign-in form, which leads back; after an action to the page of its form."""
     if request.method in ("GET", "HEAD"):
         return redirect_to_login(request.get_full_path())
     messages.error(request, _("You were signed out before this was done. Please do it again."))
@@ -146,18 +139,17 @@ def _days_of(rows: dict[str, Any]) -> AbstractContextManager[None]:
 
 
 def _fetched(request: HttpRequest, named: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a view, with rows instead of the ids in the address: ``person`` for
-    ``contact``, ``memory``, and ``end_user`` where it names neither. Http404 where there is none
-    that this operator may see."""
+    """The arguments of a view: ``person``, ``memory`` or ``end_user`` instead of the ids in the
+    address. Http404 where there is none that this operator may see; ``request.gone`` says which."""
     if "user" not in named:
         return named
     end_user = get_object_or_404(end_users_of(request), pk=named.pop("user"))
     rows: dict[str, Any] = {}
     for name, row, get in (("contact", "person", standing), ("memory", "memory", get_memory)):
         if name in named:
-            request.gone = name  # type: ignore[attr-defined]  # what the page of a 404 says is not here any more
+            request.gone = name  # type: ignore[attr-defined]
             rows[row] = get(end_user, named.pop(name))
-            request.gone = ""  # type: ignore[attr-defined]
+    request.gone = ""  # type: ignore[attr-defined]
     return named | (rows or {"end_user": end_user})
 
 
@@ -167,15 +159,10 @@ def entered_cell(request: HttpRequest, named: Mapping[str, Any]) -> Iterator[Non
     if not cells.several():
         yield
         return
-    user = named.get("user") or _asked_for(request)
+    # ``?user=`` narrows a queue to an end user.
+    user = named.get("user") or next(iter(valid_numbers([request.GET.get("user", "")])), None)
     with cells.entered(placement.cell_of(user) if user else _chosen_cell(request)):
         yield
-
-
-def _asked_for(request: HttpRequest) -> int | None:
-    """The end user to whom ``?user=`` narrows a queue."""
-    sent = request.GET.get("user", "")
-    return int(sent) if sent.isdecimal() and len(sent) < MAX_DIGITS else None
 
 
 def _chosen_cell(request: HttpRequest) -> str:
@@ -188,20 +175,9 @@ def _chosen_cell(request: HttpRequest) -> str:
     )
 
 
-def choose_cell(request: HttpRequest, name: str) -> None:
-    """Has pages show a cell from now on; nothing where there is none of this name."""
-    if name in cells.names():
-        request.session[CELL] = name
-
-
 def is_away() -> bool:
     """Whether the database of the current cell does not answer."""
     return cells.several() and cells.is_away(cells.current())
-
-
-def cells_away() -> list[str]:
-    """The cells that do not answer, none where there is one."""
-    return [name for name, is_away in cells_to_choose() if is_away]
 
 
 def cells_to_choose() -> list[tuple[str, bool]]:
@@ -244,13 +220,10 @@ def chosen_contact(end_user: EndUser, sent: str) -> Contact | None:
 def standing(end_user: EndUser, pk: UUID) -> Contact:
     """A contact of this end user, for a merged one the survivor; Http404."""
     contact = get_contact(end_user, pk)
-    if contact.merged_into_id:
-        survivor = store.survivor(end_user, pk)
-        if survivor is None:
-            raise Http404
-        contact = survivor
-        contact.end_user = end_user
-    return contact
+    survivor = store.survivor(end_user, pk) if contact.merged_into_id else contact
+    if survivor is None:
+        raise Http404
+    return survivor
 
 
 def get_memory(end_user: EndUser, pk: UUID) -> Memory:
@@ -291,7 +264,6 @@ def target(request: HttpRequest) -> str | None:
 
 
 def wants_part(request: HttpRequest) -> bool:
-    """Whether a script asks for a part of the page to put into the one that is open. A boosted link
-    and the browser's way back want the whole page."""
+    """Whether a script asks for a part of the page, not for a boosted link or the way back."""
     asked = HtmxDetails(request)
     return bool(asked) and not asked.boosted and not asked.history_restore_request

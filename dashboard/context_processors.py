@@ -16,8 +16,7 @@ THEME = "theme"  # the cookie
 
 @all_users()
 def chrome(request: HttpRequest) -> dict[str, Any]:
-    """The current end user (of the address, else the one looked at last, else the one who spoke
-    last), rights, theme and cells."""
+    """The current end user (of the address, else looked at last), rights, theme and cells."""
     user = getattr(request, "user", None)
     match = request.resolver_match
     if user is None or not user.is_authenticated:
@@ -29,6 +28,7 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
     current = _current(request, pk, may_be_other=not named)
     if named and current and request.session.get(CURRENT) != current.pk:
         request.session[CURRENT] = current.pk
+    choices = access.cells_to_choose()
     return {
         "current": current,
         "may_look": user.has_perm(LOOK),
@@ -36,7 +36,8 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         "may_administer": user.has_perm(ADMINISTER),
         "theme": request.COOKIES.get(THEME, ""),
         "here": match.url_name if match else "",
-        "cells": access.cells_to_choose(),
+        "cells": choices,
+        "away": [name for name, is_away in choices if is_away],
         "cell": cells.current(),
         "cell_page": "" if named else request.path,
     }

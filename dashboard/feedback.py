@@ -12,15 +12,14 @@ from django.utils.translation import ngettext, pgettext
 from accounts.models import Change
 from accounts.reasons import Reason
 from dashboard import words
-from memories.erasure.erase import Forgotten
+from memories.erasure.receipts import Forgotten
 from understanding.text import one_line
 
 LONGEST = 60  # characters of a name or value in a sentence
 
 
 def apart(text: str) -> str:
-    """Somebody else's words, to stand inside a sentence of ours: on one line, not long, and
-    with a direction of writing of their own (FSI and PDI of UAX #9)."""
+    """Somebody else's words for a sentence of ours: one short line, its direction isolated."""
     return f"\u2068{one_line(text, LONGEST)}\u2069"
 
 
@@ -38,8 +37,7 @@ def done(request: HttpRequest, text: str, *changes: Change | None, **holes: Any)
 
 
 def refused(request: HttpRequest, why: Reason | str, **holes: Any) -> None:
-    """Says what could not be done, and why: in words of the page, with ``holes`` in them, or of the
-    layers below."""
+    """Says what could not be done: words of the page with ``holes``, or a reason."""
     messages.error(request, _filled(words.reason(why), holes))
 
 
@@ -68,8 +66,8 @@ def back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponse:
 
 
 def page_of(request: HttpRequest, *, asked: bool = True) -> str:
-    """The page of this site that a form was sent from: where the form asks to be led (first where
-    ``asked``, else last) or what the browser says; the first page where neither says it."""
+    """The page that a form was sent from: its ``next`` (first where ``asked``, else last), or what
+    the browser says, or the first page."""
     led = [request.POST.get("next", "")]
     seen = [request.headers.get(name, "") for name in ("HX-Current-URL", "Referer")]
     addresses = (ours(request, one) for one in (led + seen if asked else seen + led))

@@ -20,6 +20,18 @@ from dashboard import words
 from memories.context.request import ALL
 
 
+def with_value(
+    values: Sequence[str], old: str, new: str, *, single: bool, most: int | None = None
+) -> list[str]:
+    """The values with ``new`` in place of ``old`` (compared up to ``most`` characters): without an
+    old one it is added, without a new one the old one goes. ``single``: the new one is the only one."""
+    if single and new:
+        return [new]
+    same = [" ".join(one.split())[:most] == old for one in values]
+    after = [new if is_old else one for one, is_old in zip(values, same, strict=True)]
+    return list(dict.fromkeys(filter(None, after if old else [*values, new])))
+
+
 class VerbForm(forms.Form):
     """A form whose verb may refuse what it says."""
 
@@ -92,6 +104,18 @@ class SplitForm(VerbForm):
     relationship = PersonForm.base_fields["relationship"]
     why = PersonForm.base_fields["why"]
     clean_name = PersonForm.clean_name
+
+
+class ContentForm(VerbForm):
+    """What a memory says."""
+
+    content = forms.CharField(
+        label=_("What it says"), max_length=10_000, widget=forms.Textarea({"rows": 4})
+    )
+    why = PersonForm.base_fields["why"]
+
+    def clean_content(self) -> str:
+        return " ".join(self.cleaned_data["content"].split())
 
 
 BY_HAND = "hand"

@@ -31,11 +31,8 @@ def install_roles() -> None:
 
 
 class Operator(models.Model):
-    """A limit on what a signed-in person may see: the end users of these apps only.
-
-    Without a row a person sees every app. What they may do there is decided by their groups
-    (``ROLES``).
-    """
+    """The apps whose end users a person may see; without a row they see all. What they may do there
+    is decided by their groups (``ROLES``)."""
 
     scoped_rights = ("SELECT",)
     user = models.OneToOneField(

@@ -23,11 +23,8 @@ class Page:
 
 
 def page_of(request: HttpRequest, rows: QuerySet, order: Sequence[str], size: int = SIZE) -> Page:
-    """The page of ``rows`` that ``?after=`` asks for, the first without it.
-
-    ``order`` are columns ("-said_at", "id") that together are unique; the last is the key.
-    A cursor that makes no sense is the first page.
-    """
+    """The page of ``rows`` that ``?after=`` asks for, the first without it or where it makes no
+    sense. ``order`` are columns ("-said_at", "id") that together are unique; the last is the key."""
     after = request.GET.get("after", "")
     try:
         shown, following = paging.slice_of(rows, order, after, size)

@@ -8,7 +8,7 @@ action overwrites nothing that its form did not show.
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
 from django.apps import apps
@@ -58,28 +58,17 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 HIDDEN = frozenset({"calendar_digest", "key", "open_webui_secret", "secret"})
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A row that is not as a form saw it, or ``gone``. ``now`` are its columns as texts,
-    ``changes`` tell who changed it since, where that is recorded; ``secret`` names columns that
-    nobody is shown."""
-
-    gone: bool
-    secret: frozenset[str]
-    now: dict[str, str]
-    changes: Sequence[Change]
-    token: str
-
-
 def token(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> str:
     """A token of a row of the model ``label``; ``where`` finds one that may not be there yet. A part
     of a JSON column is named ``column.key``."""
-    content = {
+    user = getattr(row, "end_user_id", None) or where.get("end_user")
+    seen = {
         "model": label,
         "where": {name: str(value) for name, value in (where or {"pk": row.pk}).items()},
         "columns": list(columns) or COLUMNS[label],
+        "user": row.pk if isinstance(row, EndUser) else user and int(user),
     }
-    return _signed(content, row)
+    return _signed(seen, row)
 
 
 def token_of_all(end_user: EndUser, label: str, columns: Iterable[str], **where: Any) -> str:
@@ -87,90 +76,68 @@ def token_of_all(end_user: EndUser, label: str, columns: Iterable[str], **where:
     conditions = {
         name: value if isinstance(value, bool) else str(value) for name, value in where.items()
     }
-    content = {"model": label, "where": conditions, "columns": list(columns), "all": True}
-    content["user"] = end_user.pk
-    return _signed(content, _found(content))
+    seen = {"model": label, "where": conditions, "columns": list(columns), "all": True}
+    seen["user"] = end_user.pk
+    return _signed(seen, _rows(seen))
+
+
+def _signed(seen: dict[str, Any], row: Any) -> str:
+    state = {"was": _digest(row, seen["columns"]), "at": timezone.now().isoformat()}
+    return signing.dumps({**seen, **state}, salt=SALT, compress=True)
+
+
+def _read(sent: Sequence[str]) -> list[dict[str, Any]]:
+    seen = []
+    for one in sent[:MOST]:
+        with suppress(signing.BadSignature):
+            seen.append(signing.loads(one, salt=SALT))
+    return seen
 
 
 def carried(request: HttpRequest) -> bool:
     """Whether the form of this request carries a token."""
     sent = request.POST
-    return any(map(_read, [*sent.getlist(SAW)[:MOST], *sent.getlist(SAW_CHOICE)[:MOST]]))
+    return bool(_read(sent.getlist(SAW)) or _read(sent.getlist(SAW_CHOICE)))
 
 
-def changed(request: HttpRequest) -> list[Changed]:
-    """The rows that are no longer as the form of this request saw them. They, or the end users
-    whose rows they are, stay locked until the transaction ends."""
+def changed(request: HttpRequest) -> list[dict[str, Any]]:
+    """The rows that are no longer as the form of this request saw them: what it ``seen``, and the
+    ``row`` now. They, or the end users whose rows they are, stay locked until the transaction ends."""
     sent = request.POST
     chosen = {value for _, values in sent.lists() for value in values}
-    choices = filter(None, map(_read, sent.getlist(SAW_CHOICE)[:MOST]))
-    seen = [*filter(None, map(_read, sent.getlist(SAW)[:MOST]))]
+    choices = _read(sent.getlist(SAW_CHOICE))
+    seen = _read(sent.getlist(SAW))
     seen += [one for one in choices if not chosen.isdisjoint(one["where"].values())]
-    for pk in sorted({one["user"] for one in seen if one.get("user")}):
+    for pk in sorted({one["user"] for one in seen if one["user"]}):
         EndUser.objects.lock(pk)
-    return [difference for one in seen if (difference := _compared(one))]
+    now = [{"seen": one, "row": _rows(one)} for one in seen]
+    return [one for one in now if _digest(one["row"], one["seen"]["columns"]) != one["seen"]["was"]]
 
 
-def _compared(seen: dict[str, Any]) -> Changed | None:
-    row = _found(seen)
-    if _digest(row, seen["columns"]) == seen["was"]:
-        return None
-    shown = [name for name in seen["columns"] if name not in HIDDEN]
-    now = {name: _text(_value(row, name)) for name in shown} if isinstance(row, Model) else {}
-    secret = HIDDEN.intersection(seen["columns"])
-    return Changed(row is None, secret, now, _since(seen, row), _signed(seen, row))
-
-
-def _found(seen: dict[str, Any]) -> Any:
+def _rows(seen: dict[str, Any]) -> Any:
     """The row that a token is about, locked unless its end user is, or None; or all rows."""
     rows = apps.get_model(seen["model"])._base_manager.filter(**seen["where"])
     if seen.get("all"):
         return list(rows.filter(end_user=seen["user"]).only(*seen["columns"]).order_by("pk"))
-    if not seen.get("user"):
-        rows = rows.select_for_update(no_key=True)
-    return rows.first()
+    return (rows if seen["user"] else rows.select_for_update(no_key=True)).first()
 
 
 def _since(seen: dict[str, Any], row: Any) -> list[Change]:
-    """The recorded changes of a row since the form showed it, the latest first; where it showed
-    many rows, all changes of their end user."""
+    """The latest changes of a row, or of all of an end user, since the form showed it."""
     about = {*seen["where"].values()}
     about |= {str(getattr(row, name, "")) for name in ("contact_id", "memory_id", "source_id")}
-    rows = Change.objects.filter(
-        end_user=seen.get("user"), created_at__gte=parse_datetime(seen["at"])
-    )
+    rows = Change.objects.filter(end_user=seen["user"], created_at__gte=parse_datetime(seen["at"]))
     latest = list(rows.defer("rows").order_by("-created_at")[: SHOWN_CHANGES * 10])
     if not isinstance(row, (Change, list)):
         latest = [one for one in latest if not about.isdisjoint(one.subjects)]
     return latest[:SHOWN_CHANGES]
 
 
-def _signed(content: dict[str, Any], row: Any) -> str:
-    user = (
-        getattr(row, "end_user_id", None) or content.get("user") or content["where"].get("end_user")
-    )
-    user = row.pk if isinstance(row, EndUser) else user and int(user)
-    state = {
-        "was": _digest(row, content["columns"]),
-        "user": user,
-        "at": timezone.now().isoformat(),
-    }
-    return signing.dumps({**content, **state}, salt=SALT, compress=True)
-
-
-def _read(sent: str) -> dict[str, Any] | None:
-    try:
-        return signing.loads(sent, salt=SALT)
-    except signing.BadSignature:
-        return None
-
-
 def _digest(row: Any, columns: Sequence[str]) -> str:
     values: Any = None
-    if isinstance(row, list):
-        values = [[_value(one, name) for name in columns] for one in row]
-    elif row is not None:
-        values = [_value(row, name) for name in columns]
+    if row is not None:
+        rows = row if isinstance(row, list) else [row]
+        values = [[_value(one, name) for name in columns] for one in rows]
     return hashlib.sha256(json.dumps(values, cls=DjangoJSONEncoder).encode()).hexdigest()[:24]
 
 
@@ -190,13 +157,27 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def changed_page(request: HttpRequest, changed: Sequence[Changed]) -> HttpResponse:
-    """What was changed, by whom, what it is now, and the form with what was typed: 409."""
-    now = {name: value for one in changed for name, value in one.now.items()}
+def changed_page(request: HttpRequest, changed: Sequence[dict[str, Any]]) -> HttpResponse:
+    """What was changed, by whom, what it is now, and the form with what was typed: 409. ``changed``
+    are the rows of the function of this name."""
+    shown, now = [], dict[str, str]()
+    for one in changed:
+        seen, row = one["seen"], one["row"]
+        names = [name for name in seen["columns"] if name not in HIDDEN]
+        values = (
+            {name: _text(_value(row, name)) for name in names} if isinstance(row, Model) else {}
+        )
+        now |= values
+        shown.append({
+            "gone": row is None,
+            "changes": _since(seen, row),
+            "shown": [(words.field(name) if name in NAMED else name.partition(".")[2], value)
+                      for name, value in values.items() if value and (name in NAMED or "." in name)],
+        })  # fmt: skip
+    secret = {name for one in changed for name in HIDDEN.intersection(one["seen"]["columns"])}
     sent = {name: values for name, values in request.POST.lists() if name not in _CHOSEN}
-    secret = {name for one in changed for name in one.secret}
     typed: list[dict[str, Any]] = []  # fields to check again
-    resent = [(SAW, one.token) for one in changed]  # hidden ones
+    resent = [(SAW, _signed(one["seen"], one["row"])) for one in changed]  # hidden ones
     for name, values in sent.items():
         if name.startswith(INITIAL):
             resent += [(name, now.get(name.removeprefix(INITIAL), value)) for value in values]
@@ -205,34 +186,20 @@ def changed_page(request: HttpRequest, changed: Sequence[Changed]) -> HttpRespon
         elif name in secret:
             typed += [{"name": name, "label": words.field(name), "secret": True}] * any(values)
         elif name in TYPED and len(values) == 1:
-            field: dict[str, Any] = {"name": name, "label": words.field(name), "value": values[0]}
-            field["long"] = len(values[0]) > LONG or "\n" in values[0]
-            column = _column_of(name, now)
+            field = {"name": name, "label": words.field(name), "value": values[0],
+                     "long": len(values[0]) > LONG or "\n" in values[0]}  # fmt: skip
+            part = next((name for name in now if "." in name), "")
+            column = {"limit": "rate_limit", "new": part}.get(name, name)
             typed.append(field | ({"now": now[column]} if column in now else {}))
         else:
             resent += [(name, value) for value in values]
     resent += [("next", value) for value in request.POST.getlist("next")]
+    latest = [change for one in shown for change in one["changes"]]
     context = {
-        "changed": [
-            {
-                "gone": one.gone,
-                "changes": one.changes,
-                "shown": [(words.field(name) if name in NAMED else name.partition(".")[2], value)
-                          for name, value in one.now.items()
-                          if value and (name in NAMED or "." in name)],
-            }
-            for one in changed
-        ],
-        "about": changes.about([change for one in changed for change in one.changes], words.language_of()),
+        "changed": shown,
+        "about": changes.about(latest, words.language_of()),
         "typed": typed,
         "kept": resent,
         "back": feedback.page_of(request),
-    }  # fmt: skip
+    }
     return render(request, "changed_meanwhile.html", context, status=409)
-
-
-def _column_of(field: str, now: dict[str, Any]) -> str:
-    """The column that a field of a form stands for."""
-    if field == "new":
-        return next((name for name in now if "." in name), "")
-    return {"limit": "rate_limit"}.get(field, field)

@@ -5,7 +5,6 @@ from django.urls import path
 from dashboard.views import (
     account,
     activity,
-    changes,
     chat_gateway,
     contacts,
     dates,
@@ -39,9 +38,4 @@ urlpatterns = [
     *webhooks.urls,
     *chat_gateway.urls,
     *imports.urls,
-    path("u/<int:user>/changes/", changes.changes, name="changes"),
-    path("u/<int:user>/changes/lives/", changes.in_lives, name="lives"),
-    path("u/<int:user>/changes/later/", changes.later, name="later"),
-    path("u/<int:user>/changes/undo/", changes.undo_all, name="undo_all"),
-    path("u/<int:user>/changes/<uuid:change>/undo/", changes.undo, name="undo"),
 ]

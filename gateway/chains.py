@@ -50,18 +50,15 @@ def known_user(chat: Chat) -> EndUser | None:
     return end_user
 
 
-def place_of_new(chat: Chat) -> Place:
-    """The place of a chat of an unknown user."""
-    return Place(chat.session or _new_session())
-
-
-def place_of(chat: Chat, end_user: EndUser) -> Place:
-    """The place of a chat. Within the user's scope."""
+def place_of(chat: Chat, end_user: EndUser | None) -> Place:
+    """The place of a chat, of a known user within their scope."""
+    if end_user is None:
+        return Place(chat.session or f"gw-{uuid.uuid4().hex}")
     chain = chain_ids(end_user, chat.talk.turns)
     known = GatewayTurn.objects.of(end_user).filter(chain_id__in=set(chain))
     rows = list(known.order_by("created_at")) if chain else []
-    session_id = chat.session or _session(chain, rows, chat.talk) or _new_session()
-    return Place(session_id, chain, rows)
+    session_id = chat.session or _session(chain, rows, chat.talk)
+    return Place(session_id or f"gw-{uuid.uuid4().hex}", chain, rows)
 
 
 def chain_ids(end_user: EndUser, turns: Iterable[Turn]) -> list[str]:
@@ -96,7 +93,3 @@ def _session(chain: Sequence[str], rows: Sequence[GatewayTurn], talk: Conversati
     if begins and found.created_at < timezone.now() - RETRIED:
         return ""
     return found.session_id
-
-
-def _new_session() -> str:
-    return f"gw-{uuid.uuid4().hex}"

@@ -254,7 +254,6 @@ def _after(item: dict[str, Any], block: str) -> dict[str, Any]:
 
 
 def _kind_of_text(content: Sequence[Any]) -> str:
-    """The type of a text part beside these parts."""
     kinds = [part["type"] for part in content if _is_text(part)]
     of_responses = any(_kind(part).startswith("input_") for part in content)
     return kinds[0] if kinds else "input_text" if of_responses else "text"

@@ -123,8 +123,8 @@ async def chat(http: relay.Client, request: Request, form: Form, send: Send) -> 
     finally:
         noted = await noting
     if memory.chat and noted and (text := await passed.answer()):
-        note = partial(injection.note_answer, memory.chat, noted, text)
-        await _note(f"user {noted.end_user_id}", note)
+        note = partial(injection.note_answer, memory.chat, *noted, text)
+        await _note(f"user {noted[0]}", note)
 
 
 async def hand_on(http: relay.Client, request: Request, name: str, send: Send) -> None:
@@ -155,7 +155,6 @@ async def hand_on(http: relay.Client, request: Request, name: str, send: Send) -
 
 
 def _caller(headers: Headers) -> Caller:
-    """Who calls. Raises ApiError."""
     check_single(headers)
     secret = headers.get("x-mio-key", "") or bearer(headers.get("authorization", ""))
     key, quota = key_of(headers, secret)
@@ -169,7 +168,6 @@ def _caller(headers: Headers) -> Caller:
 
 
 def _read(form: Form, raw: bytes) -> tuple[dict[str, Any], Conversation]:
-    """The body and the conversation in it. Raises ApiError."""
     body = bodies.parsed(raw)
     messages = body.get(form.field)
     if isinstance(messages, list) and len(messages) > MAX_MESSAGES:
@@ -216,7 +214,6 @@ def _sent(raw: bytes, body: chat_forms.Body, memory: Memory, form: Form, placeme
 async def _pass(
     http: relay.Client, caller: Caller, request: Request, path: str, passed: Passed, send: Send
 ) -> None:
-    """Sends a request on and its answer back."""
     query = f"?{request.url.query}" if request.url.query else ""
     headers = relay.headers_for(caller.upstream, request.headers)
     if not isinstance(passed.body, bytes) and "content-length" in request.headers:
@@ -246,7 +243,7 @@ async def _pass(
             await passed.decode(encoding)
 
 
-async def _note_message(memory: Memory) -> injection.Noted | None:
+async def _note_message(memory: Memory) -> tuple[int, str] | None:
     """Notes the user's message; None where there is nothing to note, or it failed."""
     if memory.chat is None:
         return None

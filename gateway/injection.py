@@ -53,14 +53,6 @@ class Prepared:
         return self.known == (end_user.pk, end_user.forgetting_until)
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """The end user and the session of a stored message."""
-
-    end_user_id: int
-    session_id: str
-
-
 def prepare(chat: Chat, search_until: float) -> Prepared:
     """The blocks to add to the messages of a request, and its session. After ``search_until`` (by
     ``time.perf_counter``) only cards and linked memories are added. Reads only."""
@@ -76,7 +68,7 @@ def _located(chat: Chat) -> Iterator[tuple[EndUser | None, Place]]:
         with app_scope(chat.app.pk):
             end_user = chains.known_user(chat)
         if end_user is None:
-            yield None, chains.place_of_new(chat)
+            yield None, chains.place_of(chat, None)
             return
         with user_scope(end_user):
             yield end_user, chains.place_of(chat, end_user)
@@ -158,23 +150,18 @@ def unsaid(block: Block, carried: Iterable[str]) -> Block:
     """``block`` without the cards and lines that stand in texts of before. A card of which one line
     is new is told again as a whole."""
     carried_lines = {line for text in carried for line in text.split("\n")}
-    sections = [
-        replace(section, entries=entries)
-        for section in block.sections
-        if (
-            entries := tuple(
-                entry
-                for entry in section.entries
-                if not carried_lines.issuperset(entry.split("\n"))
-            )
-        )
-    ]
-    return replace(block, sections=tuple(sections))
+
+    def fresh(entries: Iterable[str]) -> tuple[str, ...]:
+        return tuple(one for one in entries if not carried_lines.issuperset(one.split("\n")))
+
+    sections = [replace(one, entries=fresh(one.entries)) for one in block.sections]
+    return replace(block, sections=tuple(one for one in sections if one.entries))
 
 
-def note_message(chat: Chat, prepared: Prepared | None) -> Noted:
+def note_message(chat: Chat, prepared: Prepared | None) -> tuple[int, str]:
     """Stores the last user message and what was added to it; the end user is made on
-    first sight. ``prepared`` is None where memory was not read in time: then nothing was added."""
+    first sight. ``prepared`` is None where memory was not read in time: then nothing was added.
+    Returns the ids of the end user and of the session."""
     if prepared is None:
         with _located(chat) as (_, place):
             prepared = Prepared(place)
@@ -193,7 +180,7 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted:
             queue.enqueue("extract", end_user.pk)
     if prepared.traced is not None and prepared.fresh:
         note_use(end_user, prepared.traced, session_id)
-    return Noted(end_user.pk, session_id)
+    return end_user.pk, session_id
 
 
 def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
@@ -217,27 +204,22 @@ def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
     )
 
 
-def note_answer(chat: Chat, noted: Noted, text: str) -> None:
+def note_answer(chat: Chat, end_user_id: int, session_id: str, text: str) -> None:
     """Stores what the assistant answered, unless its user was erased meanwhile."""
     with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
-        end_user = EndUser.objects.filter(pk=noted.end_user_id).first()
+        end_user = EndUser.objects.filter(pk=end_user_id).first()
         if end_user is None:
             return
         turns = chat.talk.turns
         chain_id = chains.chain_ids(end_user, [*turns, Turn(len(turns), "assistant", text)])[-1]
-        incoming = _incoming("assistant", text, chain_id, noted.session_id, chat.began)
+        incoming = _incoming("assistant", text, chain_id, session_id, chat.began)
         received = buffer.receive(chat.app, chat.external_id, incoming)
         if received.extraction_due:
             queue.enqueue("extract", end_user.pk)
 
 
 def _incoming(
-    role: str,
-    text: str,
-    chain_id: str,
-    session_id: str,
-    at: datetime,
-    speaker: str | None = None,
+    role: str, text: str, chain_id: str, session_id: str, at: datetime, speaker: str | None = None
 ) -> list[buffer.Incoming]:
     """A message to store, none where nothing is said in it. The same turn of the same session has
     the same id, however often it is sent."""

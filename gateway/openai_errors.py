@@ -34,12 +34,6 @@ def event(code: str, message: str) -> bytes:
 
 def response_event(code: str, message: str) -> bytes:
     """The same in a stream of the Responses API."""
-    body: dict[str, Any] = {
-        "type": "error",
-        "code": code,
-        "message": message,
-        "param": None,
-        "sequence_number": 0,
-    }
-    body |= body_of(502, code, message)
+    about = {"code": code, "message": message, "param": None}
+    body = {"type": "error", "sequence_number": 0, **about, **body_of(502, code, message)}
     return f"\n\nevent: error\ndata: {json.dumps(body)}\n\n".encode()

@@ -165,10 +165,8 @@ def plain(heard: bytes, encoding: str) -> bytes:
     """``heard`` decompressed, as far as it goes and up to MOST_HEARD bytes: some servers compress
     what nobody asked them to."""
     headers = {"content-encoding": encoding.removeprefix("x-")}
-    answer, read = (
-        httpx2.Response(200, headers=headers, stream=httpx2.ByteStream(heard)),
-        bytearray(),
-    )
+    answer = httpx2.Response(200, headers=headers, stream=httpx2.ByteStream(heard))
+    read = bytearray()
     with suppress(httpx2.DecodingError):
         for piece in answer.iter_bytes():
             read += piece

@@ -2,13 +2,11 @@
 
 import codecs
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway.chat_messages import answer_in, said, storable, texts_in
 
-_LINE_END = re.compile(rb"\r\n|\n|\r")
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -81,7 +79,7 @@ def _events(heard: bytes) -> Iterator[Any]:
         yield from whole if isinstance(whole, list) else [whole]
         return
     begun = b""
-    for line in _LINE_END.split(heard.removeprefix(codecs.BOM_UTF8)):
+    for line in heard.removeprefix(codecs.BOM_UTF8).splitlines():
         if not line:
             begun = b""
         elif line.startswith((b"data:", b"{")):

@@ -1,14 +1,18 @@
-"""Setting the upstream of an app. Operators name it and are trusted: loopback is meant to work, as
-models that run on the same machine are what many have."""
+"""Setting the upstream of an app, and trying whether it answers. Operators name it and are trusted:
+loopback is meant to work, as models that run on the same machine are what many have."""
 
+import json
 from urllib.parse import urlsplit
 
-from accounts.encryption import encrypt
+import httpx2
+
+from accounts.encryption import Undecryptable, decrypt, encrypt
 from accounts.models import App
 from gateway.models import MAX_URL, Upstream
 
 MAX_SECRET = 2000
-
+TIMEOUT = httpx2.Timeout(10)
+MOST_READ = 2_000_000  # bytes of a list of models
 
 URL_HELP = (
     "the server of the OpenAI protocol that answers the app's chats, such as "
@@ -16,21 +20,27 @@ URL_HELP = (
 )
 
 
+NO_URL = (
+    "Give an address that begins with http:// or https://, without a user, a query or a blank, and "
+    "ends where /chat/completions begins."
+)
+
+
 class NotAnUpstream(ValueError):
     """The address is none that a server of the OpenAI protocol can have."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Give an address that begins with http:// or https://, without a user, a query or "
-            "a blank, and ends where /chat/completions begins."
-        )
 
 
 class NotASecret(ValueError):
     """No header can carry the key."""
 
-    def __init__(self) -> None:
-        super().__init__("A key is one word of ASCII characters.")
+
+class NotAnswered(Exception):
+    """No list of models: ``code`` says why, ``status`` what the server answered, where it did."""
+
+    def __init__(self, code: str, status: int | None = None) -> None:
+        super().__init__(code)
+        self.code = code
+        self.status = status
 
 
 def configure(
@@ -66,12 +76,11 @@ def check(url: str) -> str:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise NotAnUpstream from error
+        raise NotAnUpstream(NO_URL) from error
     plain = not (parts.query or parts.fragment or parts.username or parts.password)
-    if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
-        raise NotAnUpstream
-    if len(url) > MAX_URL or not url.isprintable() or " " in url:
-        raise NotAnUpstream
+    writable = len(url) <= MAX_URL and url.isprintable() and " " not in url
+    if parts.scheme not in ("http", "https") or not (parts.hostname and plain and writable):
+        raise NotAnUpstream(NO_URL)
     return url
 
 
@@ -84,5 +93,39 @@ def of_other_server(upstream: Upstream, url: str) -> bool:
 
 def _header(key: str) -> str:
     if not (key.isascii() and key.isprintable()) or " " in key or len(key) > MAX_SECRET:
-        raise NotASecret
+        raise NotASecret("A key is one word of ASCII characters.")
     return key
+
+
+def models_of(upstream: Upstream) -> list[str]:
+    """The ids of the upstream's models, which clients ask for first, with its own key where it has
+    one. Raises NotAnswered: ``secret`` (the key is of another SECRET_KEY), ``timeout``,
+    ``unreachable``, ``key``, ``address``, ``status`` or ``form``."""
+    headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+    body = bytearray()
+    try:
+        if upstream.key:
+            headers["Authorization"] = f"Bearer {decrypt(upstream.key)}"
+        with (
+            httpx2.Client(trust_env=False, timeout=TIMEOUT) as http,
+            http.stream("GET", f"{upstream.url}/models", headers=headers) as answer,
+        ):
+            status = answer.status_code
+            for piece in answer.iter_raw():
+                body += piece
+                if len(body) > MOST_READ:
+                    break
+    except Undecryptable as error:
+        raise NotAnswered("secret") from error
+    except httpx2.TimeoutException as error:
+        raise NotAnswered("timeout") from error
+    except httpx2.HTTPError as error:
+        raise NotAnswered("unreachable") from error
+    if status != 200:
+        code = "key" if status in (401, 403) else "address" if status in (404, 405) else "status"
+        raise NotAnswered(code, status)
+    try:
+        ids = [model.get("id") for model in json.loads(body)["data"] if isinstance(model, dict)]
+    except (ValueError, RecursionError, TypeError, KeyError) as error:
+        raise NotAnswered("form", status) from error
+    return [one for one in ids if isinstance(one, str)]

@@ -1,5 +1,6 @@
 """The address book of an end user over HTTP: taken in, or first only looked at, and given out."""
 
+from types import ModuleType
 from typing import Any
 
 from django.http import HttpResponse
@@ -12,22 +13,15 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.cells import atomic
-from accounts.fields import Flag, Strict, Text
+from accounts.fields import Flag, Strict, Text, undo_id
 from accounts.models import EndUser
-from contacts.address_books.book_formats import FILES, VCARD, write
-from contacts.address_books.entries import Entry
-from contacts.address_books.entry_matching import Matched, UnknownChoice
 from imports import address_book, people_intake
-from imports.dumps import book_file
-from imports.models import Import
-from imports.people_intake import Plan, plan
-from imports.types import Dump, NotReadable
+from imports.dumps import BOOKS, read_book, vcard
+from imports.entry_matching import Matched, UnknownChoice
+from imports.people_intake import OUTCOMES, plan
+from imports.types import Entry, NotReadable
 
-EXAMPLES = {
-    form: write([Entry(1, "Anna Berg", ("Annie",), {"phone": ("+49 30 123456",)})], form)
-    for form in FILES
-}
-OUTCOMES = ("new", "changed", "same", "undecided", "skipped")
+ANNA = Entry(1, "Anna Berg", ("Annie",), {"phone": ("+49 30 123456",)})
 COUNTS = ("entries", *OUTCOMES, "relations", "memories", "unreadable")
 
 
@@ -55,50 +49,44 @@ class BookForm(Strict):
 
 
 class BookQuery(Strict):
-    format = serializers.ChoiceField(choices=[*FILES], default=VCARD)
+    format = serializers.ChoiceField(choices=[*BOOKS], default=vcard.NAME)
 
 
-Candidate = inline_serializer(
-    "BookCandidate",
-    {
-        "id": serializers.CharField(help_text="What to answer in `choices`."),
-        "name": serializers.CharField(),
-    },
-    many=True,
-)
-BookEntry = inline_serializer(
-    "BookEntry",
-    {
-        "number": serializers.IntegerField(help_text="The place in the file, from 1."),
-        "name": serializers.CharField(),
-        "outcome": serializers.ChoiceField(choices=OUTCOMES),
-        "contact": serializers.UUIDField(
-            allow_null=True, help_text="Whom it means, or who was made of it."
-        ),
-        "why": serializers.CharField(help_text="Why it means them, or makes nobody."),
-        "candidates": Candidate,
-    },
-    many=True,
-)
-BookImport = inline_serializer(
-    "BookImport",
-    {
-        "format": serializers.ChoiceField(choices=[*FILES]),
-        "dry_run": serializers.BooleanField(),
-        "counts": inline_serializer(
-            "BookCounts",
-            {name: serializers.IntegerField() for name in COUNTS},
-        ),
-        "unreadable": serializers.ListField(
-            child=serializers.CharField(),
-            help_text="What of the file can't be read and is left out, by its line; the first 100.",
-        ),
-        "entries": BookEntry,
-        "change_id": serializers.UUIDField(
-            allow_null=True, help_text="Undo it with changes/{id}/undo/; null: nothing changed."
-        ),
-    },
-)
+class BookCandidate(serializers.Serializer):
+    id = serializers.CharField(source="key", help_text="What to answer in `choices`.")
+    name = serializers.CharField(source="contact.name")
+
+
+class BookEntry(serializers.Serializer):
+    number = serializers.IntegerField(
+        source="entry.number", help_text="The place in the file, from 1."
+    )
+    name = serializers.CharField(source="entry.name")
+    outcome = serializers.ChoiceField(choices=OUTCOMES)
+    contact = serializers.UUIDField(
+        source="known.stored_id", allow_null=True, help_text="Whom it means, or who was made of it."
+    )
+    why = serializers.SerializerMethodField(help_text="Why it means them, or makes nobody.")
+    candidates = BookCandidate(many=True)
+
+    def get_why(self, one: Matched) -> str:
+        return str(one.why or "")
+
+
+class BookPlan(serializers.Serializer):
+    format = serializers.ChoiceField(source="dump.format", choices=[*BOOKS])
+    counts = inline_serializer("BookCounts", {name: serializers.IntegerField() for name in COUNTS})
+    unreadable = serializers.ListField(
+        source="dump.skipped.named",
+        child=serializers.CharField(),
+        help_text="What of the file can't be read and is left out, by its line; the first 100.",
+    )
+    entries = BookEntry(source="matched", many=True)
+
+
+class BookImport(BookPlan):
+    dry_run = serializers.BooleanField()
+    change_id = undo_id("null: nothing changed")
 
 
 class AnyAccept(DefaultContentNegotiation):
@@ -112,12 +100,12 @@ class AddressBook(UserView):
     content_negotiation_class = AnyAccept
 
     @documented(
-        responses={(200, media): OpenApiTypes.STR for _, media in FILES.values()},
+        responses={(200, form.MEDIA_TYPE): OpenApiTypes.STR for form in BOOKS.values()},
         parameters=[BookQuery],
         operation_id="address_book_retrieve",
         examples=[
-            OpenApiExample(name, EXAMPLES[name], media_type=FILES[name][1], response_only=True)
-            for name in FILES
+            OpenApiExample(name, form.write([ANNA]), media_type=form.MEDIA_TYPE, response_only=True)
+            for name, form in BOOKS.items()
         ],
         summary="The people of a user as an address book",
         description="A file: vCard 4.0, or a CSV that Google Contacts takes. Relations and notes "
@@ -126,7 +114,7 @@ class AddressBook(UserView):
     def get(self, request: Request, **_path: Any) -> HttpResponse:
         query = BookQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
-        return as_file(self.end_user, query.validated_data["format"])
+        return as_file(self.end_user, BOOKS[query.validated_data["format"]])
 
     @documented(
         request=BookForm,
@@ -140,55 +128,29 @@ class AddressBook(UserView):
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(BookForm)
         try:
-            dump = book_file.of_bytes(asked["content"].encode())
+            dump = read_book(asked["content"].encode())
         except NotReadable as error:
             raise serializers.ValidationError({"content": [str(error)]}) from error
         try:
             if asked["dry_run"]:
                 known = self.find_user() or EndUser(app=self.app, external_id=self.external_id)
-                return Response(_shown(plan(known, dump, asked["choices"]), dry_run=True))
-            return Response(self._taken_in(dump, asked["choices"]))
+                planned = plan(known, dump, asked["choices"])
+                return Response({**BookPlan(planned).data, "dry_run": True, "change_id": None})
+            with atomic():
+                end_user = self.end_user_for_writing()
+                done, change = people_intake.take_in(
+                    end_user, dump, asked["choices"], actor=self.actor
+                )
+            change_id = change and change.pk
+            return Response({**BookPlan(done).data, "dry_run": False, "change_id": change_id})
         except UnknownChoice as error:
             raise serializers.ValidationError({f"choices.{error.number}": [str(error)]}) from error
 
-    def _taken_in(self, dump: Dump, choices: dict[int, str]) -> dict[str, Any]:
-        with atomic():
-            end_user = self.end_user_for_writing()
-            done = people_intake.take_in(end_user, dump, choices, actor=self.actor)
-            if done.change:
-                Import.note(end_user, dump.format, done.plan.counts, done.change)
-        return _shown(done.plan, change_id=done.change.pk if done.change else None)
 
-
-def as_file(end_user: EndUser, form: str) -> HttpResponse:
-    """The address book as a file to keep."""
-    name, media = FILES[form]
-    text = write(address_book.entries_of(end_user), form)
-    reply = HttpResponse(text.encode(), content_type=f"{media}; charset=utf-8")
-    reply["Content-Disposition"] = f'attachment; filename="{name}"'
+def as_file(end_user: EndUser, form: ModuleType) -> HttpResponse:
+    """The address book as a file to keep, in the form of a module of ``imports.dumps``."""
+    text = form.write(address_book.entries_of(end_user))
+    reply = HttpResponse(text.encode(), content_type=f"{form.MEDIA_TYPE}; charset=utf-8")
+    reply["Content-Disposition"] = f'attachment; filename="{form.FILE}"'
     reply["Cache-Control"] = "private, no-store"
     return reply
-
-
-def _shown(wanted: Plan, *, dry_run: bool = False, change_id: Any = None) -> dict[str, Any]:
-    counts = wanted.counts
-    return {
-        "format": wanted.dump.format,
-        "dry_run": dry_run,
-        "counts": {name: counts[name] for name in COUNTS},
-        "unreadable": [str(reason) for reason in wanted.dump.skipped.named],
-        "entries": [_entry(one) for one in wanted.matched],
-        "change_id": change_id,
-    }
-
-
-def _entry(one: Matched) -> dict[str, Any]:
-    contact = one.known.contact if one.known else None
-    return {
-        "number": one.entry.number,
-        "name": one.entry.name,
-        "outcome": one.outcome,
-        "contact": contact.pk if contact else None,
-        "why": str(one.why or ""),
-        "candidates": [{"id": known.key, "name": known.name} for known in one.candidates],
-    }

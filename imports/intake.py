@@ -6,7 +6,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from uuid import UUID
@@ -34,42 +33,28 @@ MAX_SPEAKER = 100
 Progress = Callable[[int], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What was answered: ``me`` is the key of the speaker who is the user ("" where the file says
-    it), ``people`` are those who become contacts, by their keys."""
-
-    me: str
-    people: Mapping[str, Speaker]
-
-
-def choose(chat: Overview, me: str) -> Choice:
-    """The answer who the user is, by name or key. Raises NotReadable where it is missing or not
-    certain."""
+def choose(chat: Overview, me: str) -> str:
+    """The key of the speaker who is the user, by name or key; "" where the file says it. Raises
+    NotReadable where the answer is missing or not certain."""
     speaker = chat.find(me) if me else None
-    listed = ", ".join(f"{one.name} ({one.messages})" for one in most_first(chat.speakers.values()))
+    listed = ", ".join(f"{one.name} ({one.messages})" for one in chat.most_first())
     if me and speaker is None:
         raise NotReadable("chat_no_such_writer", name=me, writers=listed)
     if chat.asks and speaker is None:
         raise NotReadable("chat_says_not_who", writers=listed)
-    key = speaker.key if speaker else ""
-    return Choice(key, {one.key: one for one in chat.people(key)})
-
-
-def most_first(speakers: Iterable[Speaker]) -> list[Speaker]:
-    return sorted(speakers, key=lambda one: (-one.messages, one.name))
+    return speaker.key if speaker else ""
 
 
 @atomic()
-def begin(import_: Import, choice: Choice, actor: str) -> Change:
-    """Makes the contacts, as the one Change of this import. Whoever is known by name stays who
-    they are, and gets what else the file calls them as aliases."""
+def _begin(import_: Import, speakers: Iterable[Speaker], actor: str) -> None:
+    """Makes these speakers contacts, as the one Change of this import. Whoever is known by name stays
+    who they are, and gets what else the file calls them as aliases."""
     end_user = EndUser.objects.lock(import_.end_user_id)
     if end_user is None:
         raise NotReadable("user_forgotten")
     with recording(end_user, VERB, actor) as (recorder, change):
         people = []
-        for speaker in choice.people.values():
+        for speaker in speakers:
             contact, created = _contact(end_user, speaker)
             if contact is None or contact in people:
                 continue
@@ -80,7 +65,6 @@ def begin(import_: Import, choice: Choice, actor: str) -> Change:
         change.subjects = [str(contact.pk) for contact in people]
     Import.objects.filter(pk=import_.pk).update(change=change.pk, state=Import.State.RUNNING)
     import_.change = change.pk
-    return change
 
 
 def _contact(end_user: EndUser, speaker: Speaker) -> tuple[Contact | None, bool]:
@@ -96,15 +80,21 @@ def _contact(end_user: EndUser, speaker: Speaker) -> tuple[Contact | None, bool]
 
 def load(
     import_: Import,
+    chat: Overview,
+    me: str,
     turns: Iterable[Turn],
-    choice: Choice,
+    actor: str,
     progress: Progress = lambda _read: None,
     until: float = math.inf,
 ) -> bool:
-    """Stores the turns from where an earlier call left off, a chunk at a time, and notes in the
-    row how far it is; False when the ``time.monotonic()`` of ``until`` came first."""
-    end_user = import_.end_user
-    incoming = islice(_incoming(turns, choice, import_), import_.read, None)
+    """Makes the people of the chat contacts, and stores their turns and the user's (the key ``me``),
+    from where an earlier call left off, a chunk at a time; notes in the row how far it is. False
+    when the ``time.monotonic()`` of ``until`` came first."""
+    people = chat.people(me)
+    if import_.change is None:
+        _begin(import_, people, actor)
+    end_user, names = import_.end_user, {one.key: one.name for one in people}
+    incoming = islice(_incoming(turns, me, names, import_), import_.read, None)
     while chunk := list(islice(incoming, CHUNK)):
         with atomic():
             received = buffer.receive(end_user.app, end_user.external_id, chunk)
@@ -122,12 +112,14 @@ def load(
     return True
 
 
-def _incoming(turns: Iterable[Turn], choice: Choice, import_: Import) -> Iterator[buffer.Incoming]:
+def _incoming(
+    turns: Iterable[Turn], me: str, people: Mapping[str, str], import_: Import
+) -> Iterator[buffer.Incoming]:
     same: Counter[str] = Counter()
     moment: datetime | None = None
     for turn in turns:
-        role, speaker = _by(turn, choice)
-        if turn.at is None or role is None:
+        speaker = None if turn.role or turn.key == me else people.get(turn.key, "")
+        if turn.at is None or speaker == "":
             continue
         if turn.at != moment:
             moment, same = turn.at, Counter()
@@ -136,24 +128,14 @@ def _incoming(turns: Iterable[Turn], choice: Choice, import_: Import) -> Iterato
         digest = hashlib.sha256(f"{identity}\0{same[identity]}".encode()).hexdigest()[:32]
         chat = hashlib.sha256(turn.chat.encode()).hexdigest()[:16]
         yield buffer.Incoming(
-            role=role,
+            role=turn.role or Message.Role.USER,
             content=turn.text,
             id=f"imp:{import_.format}:{digest}",
             created_at=turn.at,
             session_id=f"imp:{import_.format}:{chat}",
             metadata={"import": str(import_.pk)},
-            speaker=speaker,
+            speaker=speaker and speaker[:MAX_SPEAKER],
         )
-
-
-def _by(turn: Turn, choice: Choice) -> tuple[str | None, str | None]:
-    """The role and the speaker of a turn; no role where it is nobody's who counts."""
-    if turn.role:
-        return turn.role, None
-    if turn.key == choice.me:
-        return Message.Role.USER, None
-    person = choice.people.get(turn.key)
-    return (Message.Role.USER, person.name[:MAX_SPEAKER]) if person else (None, None)
 
 
 def fail(import_: Import, error: NotReadable) -> None:

@@ -1,7 +1,6 @@
 """Imports of files, and how far they are."""
 
 import uuid
-from typing import Self
 
 from django.db import models
 from django.utils import timezone
@@ -56,15 +55,6 @@ class Import(models.Model):
 
     def __str__(self) -> str:
         return f"import {self.pk}"
-
-    @classmethod
-    def note(
-        cls, end_user: EndUser, form: str, counts: dict[str, int], change: Change | None
-    ) -> Self:
-        """Notes people and memories that were taken in at once."""
-        import_ = cls(end_user=end_user)
-        import_.close(form, counts, change)
-        return import_
 
     def close(self, form: str, counts: dict[str, int], change: Change | None) -> None:
         """Notes that people and memories were taken in."""

@@ -2,7 +2,6 @@
 and guesses, never more, who is the owner."""
 
 import math
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
@@ -12,10 +11,11 @@ from typing import Any
 from accounts.reasons import Reason, Skipped
 from imports.dumps import recognised
 from imports.formats import whatsapp
-from imports.source import Source, parts
+from imports.source import Source, parts, storable
 from imports.types import NotReadable, Turn
+from memories.pipeline import buffer
 from understanding.names import name_key
-from understanding.text import encodable, estimate_tokens
+from understanding.text import estimate_tokens
 
 # Of a message; the API takes as many.
 MAX_TEXT = 100_000
@@ -25,7 +25,6 @@ MAX_SPEAKERS = 2000
 # What is read beside the messages each time: the instructions, known people and memories.
 PROMPT_TOKENS = 4000
 EARLIEST = datetime(1970, 1, 2, tzinfo=UTC)
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 @dataclass(slots=True)
@@ -40,19 +39,12 @@ class Speaker:
     chats: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """Who the owner may be, and why."""
-
-    key: str
-    reason: Reason
-
-
 @dataclass(slots=True)
 class Overview:
     """``stated``: how many messages the file itself gives to its owner or an assistant;
     ``undated``: how many have no time and are left out. ``day_first``: the order of the dates
-    that was found, None where there is nothing to ask. What is ``skipped`` can't be read."""
+    that was found, None where there is nothing to ask. ``guess``: the key of who the owner may be.
+    What is ``skipped`` can't be read."""
 
     format: str
     messages: int = 0
@@ -64,21 +56,14 @@ class Overview:
     speakers: dict[str, Speaker] = field(default_factory=dict)
     groups: dict[str, set[str]] = field(default_factory=dict)
     day_first: bool | None = None
-    guess: Guess | None = None
+    guess: str = ""
+    guess_reason: Reason | None = None
     skipped: Skipped = field(default_factory=Skipped)
 
     @property
     def asks(self) -> bool:
         """Whether somebody has to say who of the speakers is the user."""
         return bool(self.speakers) and not self.stated
-
-    def calls(self, batch: int) -> int:
-        """The number of calls of a model, at so many messages a call."""
-        return math.ceil(self.messages / batch)
-
-    def model_tokens(self, batch: int) -> int:
-        """About how many tokens a model reads for it."""
-        return self.tokens + PROMPT_TOKENS * self.calls(batch)
 
     def find(self, name: str) -> Speaker | None:
         """The one speaker of that name, alias or account; None where there is none or several."""
@@ -108,10 +93,27 @@ class Overview:
             )
         ]
 
-    def left_out(self, me: str) -> int:
-        """The number of messages of speakers who become no contact when ``me`` is the user."""
+    def figures(self, me: str) -> dict[str, Any]:
+        """What the file holds, and about what a model would read of it. ``left_out`` are the messages
+        of speakers who become no contact when ``me`` is the user."""
         counted = {me, *(one.key for one in self.people(me))}
-        return sum(one.messages for one in self.speakers.values() if one.key not in counted)
+        others = [one.messages for one in self.speakers.values() if one.key not in counted]
+        calls = math.ceil(self.messages / buffer.longest_batch())
+        return {
+            "format": self.format,
+            "messages": self.messages,
+            "undated": self.undated,
+            "left_out": sum(others),
+            "unreadable": self.skipped.count,
+            "first": self.first,
+            "last": self.last,
+            "day_first": self.day_first,
+            "model_calls": calls,
+            "model_tokens": self.tokens + PROMPT_TOKENS * calls,
+        }
+
+    def most_first(self) -> list[Speaker]:
+        return sorted(self.speakers.values(), key=lambda one: (-one.messages, one.name))
 
 
 def turns(
@@ -134,14 +136,14 @@ def _turns(form: Any, sources: Iterable[Source], zone: tzinfo) -> Iterator[Turn]
                 at = None
             if at is not None:
                 before[turn.chat] = at
-            text = _CONTROLS.sub("", encodable(turn.text)).strip()[:MAX_TEXT]
+            text = storable(turn.text).strip()[:MAX_TEXT]
             if text:
                 yield replace(turn, text=text, at=at, speaker=_line(turn.speaker), key=_line(turn.who),
                               chat=_line(turn.chat), aliases=tuple(map(_line, turn.aliases)))  # fmt: skip
 
 
 def _line(text: str) -> str:
-    return " ".join(_CONTROLS.sub(" ", encodable(text)).split())
+    return storable(" ".join(text.split()))
 
 
 def look(
@@ -163,7 +165,9 @@ def look(
     if form.NAME == whatsapp.NAME and day_first is None:
         orders = [whatsapp.day_order(source) for source in sources]
         overview.day_first = next((one.day_first for one in orders if one.in_doubt), None)
-    overview.guess = _guess(overview, [source.name for source in sources], names)
+    if overview.asks:
+        files = [source.name for source in sources]
+        overview.guess, overview.guess_reason = _guess(overview, files, names)
     return overview
 
 
@@ -193,20 +197,18 @@ def _count(overview: Overview, turn: Turn) -> None:
     overview.groups.setdefault(turn.chat, set()).add(turn.key)
 
 
-def _guess(overview: Overview, files: list[str], names: Iterable[str]) -> Guess | None:
+def _guess(overview: Overview, files: list[str], names: Iterable[str]) -> tuple[str, Reason | None]:
     """The one with a name of the user's; the one who writes in every chat; of two the one who is
     not in the file's name."""
-    if not overview.asks:
-        return None
     own = {name_key(name) for name in names}
     speakers = list(overview.speakers.values())
     known = [s for s in speakers if own & {name_key(one) for one in (s.name, *s.aliases)}]
     if len(known) == 1:
-        return Guess(known[0].key, Reason("guess_known_name"))
+        return known[0].key, Reason("guess_known_name")
     everywhere = [s for s in speakers if len(s.chats) == len(overview.groups)]
     if len(overview.groups) > 1 and len(everywhere) == 1:
-        return Guess(everywhere[0].key, Reason("guess_in_all_chats"))
+        return everywhere[0].key, Reason("guess_in_all_chats")
     unnamed = [s for s in speakers if not any(s.name and s.name in name for name in files)]
     if len(speakers) == 2 and len(unnamed) == 1:
-        return Guess(unnamed[0].key, Reason("guess_not_in_name"))
-    return None
+        return unnamed[0].key, Reason("guess_not_in_name")
+    return "", None

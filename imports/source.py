@@ -6,17 +6,17 @@ says of itself.
 
 import codecs
 import io
-import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import groupby
+from pathlib import Path, PureWindowsPath
 from typing import BinaryIO, TextIO, cast
 
-from accounts.reasons import Skipped
+from accounts.reasons import Reason, Skipped
 from imports.types import NotReadable
 
 # The largest exports that people have reported are of 1 GB.
@@ -29,7 +29,8 @@ _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # What reading an archive raises that is broken, or of a kind that isn't read.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error)
 _TEXTS = (".json", ".jsonl", ".txt", ".csv", ".vcf")
-_NO_PATH = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
+# What no database holds: control characters, and halves of surrogate pairs.
+_NOT_STORABLE = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127, *range(0xD800, 0xE000)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,18 @@ class Source:
     def text(self) -> Iterator[TextIO]:
         """Opens it as text without a byte order mark, with U+FFFD for broken characters. Raises NotReadable."""
         with self.open() as stream:
-            encoding = _encoding(self.head())
+            encoding = encoding_of(self.head())
             yield io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")
+
+    def whole(self, limit: int) -> bytes:
+        """All its bytes. Raises NotReadable where they are more than ``limit``."""
+        raw = bytearray()
+        with self.open() as stream:
+            while piece := stream.read(1 << 20):
+                raw += piece
+                if len(raw) > limit:
+                    raise NotReadable("chat_too_large", limit=f"{limit // 1_000_000} MB")
+        return bytes(raw)
 
     def head(self) -> bytes:
         """Its first bytes."""
@@ -74,8 +85,6 @@ class Source:
 
 
 class _Limited(io.RawIOBase):
-    """A stream that raises NotReadable beyond MAX_BYTES."""
-
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self._left = stream, MAX_BYTES
 
@@ -108,7 +117,8 @@ def parts(path: Path, day_first: bool | None = None, name: str = "") -> list[Sou
         raise NotReadable("chat_too_large", limit=f"{MAX_MEMBERS} files")
     sources, skipped = [], Skipped()
     for info in infos:
-        if _NO_PATH.search(info.filename):
+        inside = PureWindowsPath(info.filename)  # knows the separators of all systems
+        if inside.anchor or ".." in inside.parts:
             raise NotReadable("chat_path_leads_out", name=name)
         if not info.filename.lower().endswith(_TEXTS) or info.filename.startswith("__MACOSX/"):
             continue
@@ -120,16 +130,38 @@ def parts(path: Path, day_first: bool | None = None, name: str = "") -> list[Sou
     return sorted(sources, key=lambda one: one.member)
 
 
-def _encoding(head: bytes) -> str:
-    """That in which most of a text's beginning can be read."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+def encoding_of(raw: bytes) -> str:
+    """UTF-8, unless most lines beyond ASCII are none: then that of Chinese, whose bytes come in
+    pairs, or of Western Windows, where they come alone."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    read = head.decode("utf-8", errors="replace")
-    wrong = read.count("\ufffd")
-    right = sum(not char.isascii() for char in read) - wrong
-    return "gb18030" if wrong > 1 + right // 4 else "utf-8-sig"
+    lines = [line for line in raw.split(b"\n") if not line.isascii()]
+    wrong = sum("\ufffd" in line.decode("utf-8", errors="replace") for line in lines)
+    if wrong < 2 or wrong * 2 <= len(lines):
+        return "utf-8-sig"
+    runs = [
+        sum(1 for _ in run)
+        for beyond, run in groupby(raw[:HEAD], lambda byte: byte > 127)
+        if beyond
+    ]
+    return "cp1252" if sum(run % 2 for run in runs) * 2 > len(runs) else "gb18030"
 
 
 def decoded(head: bytes) -> str:
     """The beginning of a text, whatever can be read of it."""
-    return head.decode(_encoding(head), errors="replace").removeprefix("\ufeff")
+    return head.decode(encoding_of(head), errors="replace").removeprefix("\ufeff")
+
+
+def readable_lines(raw: bytes, skipped: Skipped) -> str:
+    """A text in UTF-8 with empty lines for those that are none, which are ``skipped``."""
+    lines = raw.decode("utf-8-sig", errors="replace").split("\n")
+    for place, line in enumerate(lines):
+        if "\ufffd" in line:
+            skipped.add(Reason("book_letters", line=place + 1))
+            lines[place] = ""
+    return "\n".join(lines)
+
+
+def storable(text: str) -> str:
+    """``text`` without what no database holds."""
+    return text.translate(_NOT_STORABLE)

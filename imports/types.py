@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, Literal
 
 from accounts.reasons import CodedError, Reason, Skipped
-from contacts.address_books.entries import Entry
 
 Role = Literal["user", "assistant", ""]
 
@@ -22,17 +21,12 @@ class DayOrderUnknown(NotReadable):
     """Whether 3/4 is in March or in April can't be told from the file."""
 
 
-class OwnerUnknown(NotReadable):
-    """The answer who of the file is the user is nobody of it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One message of an export. ``speaker`` is the name that the file gives, ``key`` what tells
     speakers apart (an account, else the name), ``aliases`` are other names of theirs. ``role`` is
     empty where the file does not say whether the owner wrote it. ``at`` has a zone where the file
-    has one, else it is by the owner's clock; None: unknown. ``chat`` tells conversations apart.
-    """
+    has one, else it is by the owner's clock; None: unknown. ``chat`` tells conversations apart."""
 
     speaker: str
     text: str
@@ -45,6 +39,30 @@ class Turn:
     @property
     def who(self) -> str:
         return self.key or self.speaker
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another person named on a card; ``kind`` is in English, or the card's own words."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One person of an address book. ``number`` is the place in the file, from 1; ``name`` is
+    empty when the card has none (a company, a bare telephone number)."""
+
+    number: int
+    name: str
+    aliases: tuple[str, ...] = ()
+    attributes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    relationship: str = ""
+    gender: str = ""
+    related: tuple[Related, ...] = ()
+    notes: tuple[str, ...] = ()
+    namesake: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +88,10 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
-    """Somebody in a file who may be the user, by the key that an answer gives; ``memories`` are
-    how many things the file says of them."""
-
-    key: str
-    memories: int
-
-
-@dataclass(frozen=True, slots=True)
 class Dump:
     """People and memories of another program, as a file holds them. ``owners``: who may be the
-    user, where somebody has to say so; ``may_be_none`` whether it may be none of them.
+    user, where somebody has to say so, with how many things the file says of them; ``may_be_none``
+    whether it may be none of them.
     ``left_out`` counts memories of somebody else, or that have expired; what is ``skipped`` can't
     be read."""
 
@@ -89,7 +99,7 @@ class Dump:
     entries: tuple[Entry, ...]
     statements: tuple[Statement, ...] = ()
     ties: tuple[Tie, ...] = ()
-    owners: tuple[Owner, ...] = ()
+    owners: Mapping[str, int] = field(default_factory=dict)
     may_be_none: bool = False
     left_out: int = 0
     skipped: Skipped = field(default_factory=Skipped)

@@ -3,26 +3,26 @@ was found in it, since both hold names and words."""
 
 import json
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from accounts.fair_queue import put
 from accounts.models import EndUser
 from accounts.reasons import Skipped, stored
 from accounts.scope import all_users
-from contacts.address_books.entry_matching import Known, Matched, UnknownChoice
 from imports import dumps, intake, overview, people_intake
+from imports.entry_matching import Known, Matched, UnknownChoice
 from imports.models import Import
 from imports.types import DayOrderUnknown, Dump, NotReadable
-from memories.pipeline import buffer
 from understanding.text import estimate_tokens
 
 # Seconds after which an import leaves the worker to others for a while.
@@ -48,10 +48,10 @@ class Found:
     format: str = ""
     messages: int = 0
     undated: int = 0
-    calls: int = 0
-    tokens: int = 0
-    first: str = ""
-    last: str = ""
+    model_calls: int = 0
+    model_tokens: int = 0
+    first: Any = None
+    last: Any = None
     asks: bool = False
     speakers: list[dict[str, Any]] = field(default_factory=list)
     more: int = 0
@@ -140,7 +140,6 @@ def look(import_id: str) -> None:
 
 
 def _note(import_: Import, found: Found, total: int) -> None:
-    """Stores what was found in a file that can be taken in."""
     _write(import_, found)
     Import.objects.filter(pk=import_.pk).update(
         state=Import.State.READY,
@@ -152,28 +151,20 @@ def _note(import_: Import, found: Found, total: int) -> None:
 
 
 def _of_chat(import_: Import, chat: overview.Overview, name: str) -> Found:
-    batch, speakers = buffer.longest_batch(), intake.most_first(chat.speakers.values())
-    guess = chat.guess.key if chat.guess else ""
-    return Found(
+    speakers = chat.most_first()
+    found = Found(
         name,
-        format=chat.format,
-        messages=chat.messages,
-        undated=chat.undated,
-        calls=chat.calls(batch),
-        tokens=chat.model_tokens(batch),
-        first=_iso(chat.first),
-        last=_iso(chat.last),
+        **chat.figures(chat.guess),
         asks=chat.asks,
         speakers=[
             {"key": one.key, "name": one.name, "messages": one.messages} for one in speakers[:SHOWN]
         ],
         more=max(0, len(speakers) - SHOWN),
-        guess=guess,
-        why=stored(chat.guess.reason) if chat.guess else "",
-        day_first=chat.day_first if import_.day_first is None else import_.day_first,
-        left_out=chat.left_out(guess),
-        **_skipped(chat.skipped),
+        guess=chat.guess,
+        why=stored(chat.guess_reason or ""),
+        skipped=_named(chat.skipped),
     )
+    return found if import_.day_first is None else replace(found, day_first=import_.day_first)
 
 
 def _of_people(import_: Import, dump: Dump, before: Found) -> Found:
@@ -181,12 +172,15 @@ def _of_people(import_: Import, dump: Dump, before: Found) -> Found:
     found = Found(
         before.name,
         format=dump.format,
-        owners=[{"key": one.key, "memories": one.memories} for one in dump.owners[:SHOWN]],
+        owners=[
+            {"key": key, "memories": count} for key, count in islice(dump.owners.items(), SHOWN)
+        ],
         more=max(0, len(dump.owners) - SHOWN),
         may_be_none=dump.may_be_none,
         me=before.me,
         answered=before.answered,
-        **_skipped(dump.skipped),
+        unreadable=dump.skipped.count,
+        skipped=_named(dump.skipped),
     )
     if dump.owners and not before.answered:
         return found
@@ -198,22 +192,16 @@ def _of_people(import_: Import, dump: Dump, before: Found) -> Found:
         entries=[_entry(one) for one in matched[:SHOWN_ENTRIES]],
         answered=True,
         more=max(0, len(matched) - SHOWN_ENTRIES),
-        calls=len(planned.memories),
-        tokens=_tokens(planned),
+        model_calls=len(planned.memories),
+        model_tokens=sum(
+            overview.PROMPT_TOKENS + estimate_tokens(memory.content)
+            for memory, _ in planned.memories
+        ),
     )
 
 
-def _skipped(skipped: Skipped) -> dict[str, Any]:
-    return {
-        "unreadable": skipped.count,
-        "skipped": [stored(one) for one in skipped.named[:SHOWN]],
-    }
-
-
-def _tokens(planned: people_intake.Plan) -> int:
-    """About how many tokens a model reads to find the facts of the new memories."""
-    texts = sum(estimate_tokens(one.content) for one in planned.memories)
-    return texts + overview.PROMPT_TOKENS * len(planned.memories)
+def _named(skipped: Skipped) -> list[str]:
+    return [stored(one) for one in skipped.named[:SHOWN]]
 
 
 def _added(one: Matched) -> dict[str, list[str]]:
@@ -225,14 +213,13 @@ def _added(one: Matched) -> dict[str, list[str]]:
 
 
 def _entry(one: Matched) -> dict[str, Any]:
-    contact = one.known.contact if one.known else None
     return {
         "number": one.entry.number,
         "name": one.entry.name,
         "outcome": one.outcome,
-        "contact": str(contact.pk) if contact else "",
-        "known": one.known.name if one.known and one.outcome != "new" else "",
-        "why": stored(one.why) if one.why else "",
+        "contact": str((one.known and one.known.stored_id) or ""),
+        "known": one.known.contact.name if one.known and one.outcome != "new" else "",
+        "why": stored(one.why or ""),
         "adds": _added(one),
         "candidates": [
             {"key": known.key, "name": _distinguished(known)} for known in one.candidates
@@ -242,32 +229,21 @@ def _entry(one: Matched) -> dict[str, Any]:
 
 
 def _distinguished(known: Known) -> str:
-    """A name with values that distinguish the person from others of that name."""
     keys = ("company", "birthday", "phone", "location")
-    values = [known.relationship, *(v for key in keys for v in known.attributes.get(key, ())[:1])]
+    values = [known.contact.relationship, *(v for key in keys for v in known.values(key)[:1])]
     more = ", ".join([value for value in values if value][:2])
-    return f"{known.name} ({more})" if more else known.name
+    return f"{known.contact.name} ({more})" if more else known.contact.name
 
 
-def say_who(import_: Import, me: str) -> bool:
-    """Notes who of a file is the user, so that it can be looked at again; False where that is under
-    way. ``me`` is "" for nobody of it."""
+def answer(import_: Import, state: Import.State, **noted: Any) -> bool:
+    """Notes in ``Found`` what somebody answered, and has the file looked at again (UPLOADED) or taken in
+    (RUNNING); False where that is under way."""
     found = found_in(import_)
     ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
-    if found is None or not ready.update(state=Import.State.UPLOADED):
+    if found is None or not ready.update(state=state):
         return False
-    _write(import_, replace(found, me=me, answered=True))
-    return True
-
-
-def answer(import_: Import, me: str, actor: str, choices: Mapping[str, str] | None = None) -> bool:
-    """Notes who the user is, or what was chosen, so that the file can be taken in; False where that
-    is under way."""
-    found = found_in(import_)
-    ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
-    if found is None or not ready.update(state=Import.State.RUNNING):
-        return False
-    _write(import_, replace(found, me=me, actor=actor, choices=dict(choices or {})))
+    _write(import_, replace(found, **noted))
+    enqueue("look" if state == Import.State.UPLOADED else "take_in", import_)
     return True
 
 
@@ -291,13 +267,11 @@ def take_in(import_id: str) -> None:
 
 
 def _take_in_chat(import_: Import, found: Found, path: Path, until: float) -> bool:
-    """Whether all messages were stored before the time was over. Raises NotReadable."""
     zone, day_first = zone_of(import_), import_.day_first
-    choice = intake.choose(overview.look(path, zone, day_first, (), found.name), found.me)
-    if import_.change is None:
-        intake.begin(import_, choice, found.actor)
+    chat = overview.look(path, zone, day_first, (), found.name)
     turns = overview.turns(path, zone, day_first, found.name)
-    return intake.load(import_, turns, choice, until=until)
+    me = intake.choose(chat, found.me)
+    return intake.load(import_, chat, me, turns, found.actor, until=until)
 
 
 def _take_in_people(import_: Import, dump: Dump, found: Found) -> None:
@@ -305,12 +279,12 @@ def _take_in_people(import_: Import, dump: Dump, found: Found) -> None:
     choices = {int(number): choice for number, choice in found.choices.items()}
     while True:
         try:
-            done = people_intake.take_in(import_.end_user, dump, choices, actor=found.actor)
+            people_intake.take_in(
+                import_.end_user, dump, choices, actor=found.actor, import_=import_
+            )
+            return
         except UnknownChoice as error:
             del choices[error.number]
-            continue
-        import_.close(dump.format, done.plan.counts, done.change)
-        return
 
 
 def zone_of(import_: Import) -> Any:
@@ -337,8 +311,5 @@ def clean() -> None:
 
 def _write(import_: Import, found: Found) -> None:
     path = path_of(import_).with_suffix(".json")
-    path.write_text(json.dumps(asdict(found), ensure_ascii=False), encoding="utf-8")
-
-
-def _iso(moment: Any) -> str:
-    return moment.isoformat() if moment else ""
+    text = json.dumps(asdict(found), cls=DjangoJSONEncoder, ensure_ascii=False)
+    path.write_text(text, encoding="utf-8")

@@ -34,7 +34,7 @@ from mcp_server.protocol import (
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.corrections import edit_dates, edit_memories, merge_contacts
-from memories.erasure import preview
+from memories.erasure import erase
 from memories.models import Link, Memory
 from memories.pipeline.forget_requests import forget_asked
 from memories.providers.factory import embedder
@@ -186,10 +186,10 @@ def forget(
         raise Unclear(Reason("forget_one_thing"))
     if memory:
         row = _one_memory(user, memory)
-        plan, request = preview.of_memories(user, [row.pk]), ForgetRequest(memory_ids=(row.pk,))
+        plan, request = erase.preview_memories(user, [row.pk]), ForgetRequest(memory_ids=(row.pk,))
     else:
         contact = _contact(user, person)
-        plan, request = preview.of_contact(user, contact.pk), ForgetRequest(contact.pk)
+        plan, request = erase.preview_contact(user, contact.pk), ForgetRequest(contact.pk)
     rows = plan.rows.order_by("-said_at", "id")[:MAX_MEMORIES]
     shown = [_memory(user, one) for one in rows]
     if not confirmed:

@@ -15,10 +15,8 @@ class TimeLimitExceeded(Exception):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Ends what is done in it after so long, wherever it is: in a pattern, in SQL, waiting for
-    a model. Raises TimeLimitExceeded. In another than the process's main thread (a request's) it
-    ends where the next line of Python begins: a call into C or the database is waited for.
-    """
+    """Raises TimeLimitExceeded in what is done in it after so long: in a pattern, in SQL, waiting for
+    a model. In another than the process's main thread a call into C or the database is waited for."""
     main = threading.current_thread() is threading.main_thread()
     with _alarm(seconds) if main else _interruption(seconds):
         yield
@@ -67,11 +65,8 @@ def _interruption(seconds: float) -> Iterator[None]:
 
 
 class Budget:
-    """What is left of a run's provider calls and written rows.
-
-    A job spends as it works and stops at the next whole unit of work once nothing is left; a
-    unit that has begun is finished, so that a small overdraft is possible and harmless.
-    """
+    """What is left of a run's provider calls and written rows. A unit of work that has begun is
+    finished, so a small overdraft is possible."""
 
     def __init__(self, calls: int, rows: int) -> None:
         self.calls = calls

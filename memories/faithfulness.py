@@ -1,9 +1,5 @@
-"""Whether a text says no more, or no less, than others: what can be seen of it without
-understanding. Pure; the same check for what any provider proposes.
-
-Compared are particulars: numbers, dates and names, whose loss or invention makes a memory
-wrong, and negations, which turn it round.
-"""
+"""Whether a text says no more, or no less, than others, by its particulars: numbers, dates and names,
+whose loss or invention makes a memory wrong, and negations, which turn it round."""
 
 from collections.abc import Iterable
 
@@ -14,10 +10,10 @@ from understanding.lexicon import finder, words
 from understanding.statements.wordings import negations
 from understanding.text import normalise
 
-_NUMBER = regex.compile(r"\d+(?:[.,:/-]\d+)*")
 # 一 alone is an article (一只猫) and part of many words.
-_HAN_NUMBER = regex.compile(
-    r"[零〇两二三四五六七八九十百千万亿半几][零〇一二三四五六七八九十百千万亿]*|一[百千万十]"
+_NUMBER = regex.compile(
+    r"\d+(?:[.,:/-]\d+)*"
+    r"|[零〇两二三四五六七八九十百千万亿半几][零〇一二三四五六七八九十百千万亿]*|一[百千万十]"
 )
 # A word ends where Chinese begins: Chinese has no spaces around Latin words.
 _LETTERS = r"(?:(?!\p{Han})[\p{L}\p{M}\d])*"
@@ -31,7 +27,6 @@ def numbers(text: str) -> frozenset[str]:
     """The numbers and dates of a text, as written, width and leading zeros apart."""
     norm = normalise(text)
     found = [part.lstrip("0") or "0" for part in _NUMBER.findall(norm)]
-    found += _HAN_NUMBER.findall(norm)
     return frozenset([*found, *_when_or_how_many(norm)])
 
 

@@ -33,8 +33,8 @@ def ask(
     *,
     messages: int = 0,
 ) -> T:
-    """The value of the reply without secrets, after the call is written down, and how many new
-    ``messages`` it read. Re-raises ProviderError."""
+    """The value of the reply without secrets, after the call is written down. Re-raises
+    ProviderError."""
     try:
         with traced(provider, purpose) as span:
             reply = call()
@@ -54,8 +54,7 @@ def traced(asked: Asked, purpose: str) -> AbstractContextManager[Span]:
 
 
 def embed(end_user: EndUser, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
-    """The vectors of ``texts``, after the call is written down; none for no texts. Re-raises
-    ProviderError."""
+    """The vectors of ``texts``, after the call is written down. Re-raises ProviderError."""
     if not texts:
         return []
     started = time.perf_counter()

@@ -15,7 +15,7 @@ from contacts import store
 from contacts.models import Contact
 from memories import demo
 from memories.corrections import auto_merge, derived
-from memories.erasure import due
+from memories.erasure.erase import carry_out
 from memories.jobs import job_runs, runner
 from memories.models import JobRun
 from memories.pipeline import backfill, buffer, catch_up, run
@@ -169,7 +169,7 @@ def link_backfill(contact_id: str) -> None:
 @all_users()
 def erase(erasure_id: str) -> None:
     """Erases what a user asked to forget, where nothing is to be waited for."""
-    due.erase(UUID(erasure_id))
+    carry_out(UUID(erasure_id))
 
 
 @of_user

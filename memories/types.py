@@ -1,8 +1,5 @@
-"""What the steps of the pipeline hand to each other: frozen, typed, free of Django.
-
-Providers see only these. Ids are opaque to them; every reply refers back by id, by
-content key or by the provider's own person ``ref``, never by position.
-"""
+"""What the steps of the pipeline hand to each other, and all that providers see: every reply refers
+back by id, by content key or by the provider's own person ``ref``, never by position."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,13 +60,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
-    """``turns`` are to be extracted; ``context`` are earlier turns, only to understand them.
-
-    ``language`` is the end user's own (zh or en); ``user_names`` are the end user's own
-    names, which are never a contact. A known person's id is a contact's UUID. ``earlier`` are the
-    roles of earlier messages in the sessions of the turns. ``memories`` are
-    some that stand, which the turns may speak of, for providers that read them.
-    """
+    """``turns`` are to be extracted; ``context`` are earlier ones, only to understand them.
+    ``language`` (zh or en) and ``user_names``, which are never a contact, are the end user's.
+    ``earlier`` are the sessions and roles of messages before. ``memories`` are some that stand,
+    which the turns may speak of, for providers that read them."""
 
     turns: tuple[Turn, ...]
     context: tuple[Turn, ...] = ()
@@ -81,8 +75,7 @@ class ExtractionRequest:
 
     @property
     def chats(self) -> frozenset[str]:
-        """The sessions in which the user talks with people and with no assistant: "you" is one
-        of them there, and what is asked is asked of them."""
+        """The sessions in which the user talks with people and no assistant: "you" is one of them."""
         spoken = {(t.session_id, t.role) for t in self.context + self.turns} | self.earlier
         return frozenset(
             session
@@ -93,11 +86,10 @@ class ExtractionRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedPerson:
-    """A person met in a batch. ``ref`` is unique in the reply; ``contact_id`` is set for one of
-    the request's people; a ``namesake`` is another than those of this name. ``name``: how the
-    user calls them best (小红, 妈妈); ``relationship``: to the end user, in their words.
-    Of a known one ``better_name`` takes the place of the name, and ``wrong_aliases`` are no names
-    of theirs after all."""
+    """A person met in a batch. ``contact_id`` is set for one of the request's people; a ``namesake``
+    is another than those of this name. ``relationship`` is to the end user, in their words. Of a
+    known one ``better_name`` takes the place of the name, and ``wrong_aliases`` are no names of
+    theirs after all."""
 
     ref: str
     name: str
@@ -110,15 +102,13 @@ class ExtractedPerson:
     wrong_aliases: tuple[str, ...] = ()
 
     def order(self) -> tuple[bool, bool]:
-        """Known people before new ones, and whoever else bears a name after the one who is known
-        by it."""
+        """Known people first, and whoever else bears a name after the one who is known by it."""
         return self.contact_id is None, self.namesake
 
 
 @dataclass(frozen=True, slots=True)
 class SamePerson:
-    """Two known people (refs) who turned out to be one; ``quote`` are the user's own words that
-    state it of both names, empty where it only follows."""
+    """Two known people (refs) who are one; ``quote`` states it of both names, "" where it follows."""
 
     one: str
     other: str
@@ -127,9 +117,8 @@ class SamePerson:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One attribute value. ``person`` is an ExtractedPerson.ref, or empty for the end user;
-    keys are an open set, the canonical ones are in ``understanding.attributes``. It holds from and
-    to when its memory does, unless it says otherwise."""
+    """One attribute value. ``person`` is an ExtractedPerson.ref, or empty for the end user. It holds
+    from and to when its memory does, unless it says otherwise."""
 
     key: str
     value: str
@@ -153,14 +142,11 @@ class ExtractedMemory:
     """One fact worth keeping, in the third person and in the user's language; or a quote, whose
     ``content`` is ``quote`` but for the text between the offsets of ``brackets``.
 
-    ``people`` are refs of those it is about, empty for the end user. ``turn_ids`` are the
-    messages it rests on and ``quote`` the words in one of them. ``speaker`` says who
-    claimed it. Times are aware: ``happens_at`` when the event takes place, ``happens_until`` the
-    beginning of its last day where all that is known is a longer time (in August), ``expires_at``
-    when it stops to matter, ``valid_from``/``valid_to`` when the fact holds.
-    ``confidence`` is in 0..1; hearsay is below 0.6. ``link_confidence`` says of people, by ref, how sure
-    it is that they are meant (0..1), where that is in doubt.
-    """
+    ``people`` are refs of those it is about, empty for the end user. ``turn_ids`` are the messages
+    it rests on and ``quote`` the words in one of them, claimed by ``speaker``. Times are aware:
+    ``happens_until`` is the beginning of the last day where all that is known is a longer time (in
+    August), ``expires_at`` when it stops to matter. ``confidence`` is in 0..1; hearsay is below 0.6.
+    ``link_confidence`` is that people (refs) are meant, where that is in doubt."""
 
     content: str
     type: MemoryType
@@ -184,14 +170,11 @@ class ExtractedMemory:
 class ForgetRequest:
     """Something told earlier that the user asked to forget.
 
-    ``contact_id`` is the known person it is about. ``words`` are the distinctive words of the
-    topic and ``keys`` the attributes it speaks of (吃药: medication); with neither, everything
-    about the person is meant. ``turn_ids`` are turns of which nothing is to be kept, and
-    ``asked_in`` is the turn that asks (0 where the provider can't tell). ``memory_ids`` are
-    stored ones that are meant. ``everything``: all that is kept of the user until then.
-    ``or_turn_ids`` are turns that are meant where nothing else is found.
-    ``unclear``: what is meant, or whether anything is, can't be told, so nothing is forgotten.
-    """
+    ``words`` are the distinctive words of the topic and ``keys`` the attributes it speaks of (吃药:
+    medication); with neither, everything about the person is meant. Of ``turn_ids`` nothing is to
+    be kept; ``or_turn_ids`` are meant where nothing else is found; ``asked_in`` is the turn that
+    asks (0: not known). ``everything``: all that is kept of the user until then. ``unclear``: what
+    is meant, or whether anything is, can't be told, so nothing is forgotten."""
 
     contact_id: UUID | None = None
     words: tuple[str, ...] = ()
@@ -206,10 +189,9 @@ class ForgetRequest:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """``retracted_turn_ids`` are turns (of the batch or its context) whose statements the
-    user took back: a joke, a mistake; ``retracted_memory_ids`` are stored memories. ``forget`` is
-    what they asked to forget. ``user_names`` are names by which the user introduced themself;
-    ``same`` are known people who are one."""
+    """``retracted_turn_ids`` are turns (of the batch or its context) whose statements the user took
+    back. ``user_names`` are names by which they introduced themself; ``same`` are known people who
+    are one."""
 
     people: tuple[ExtractedPerson, ...] = ()
     memories: tuple[ExtractedMemory, ...] = ()
@@ -223,9 +205,8 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """A fact of a stored memory; ``person`` is a contact id, None for the end user. It held
-    from ``valid_from`` (None: not known) until ``valid_to`` (None: it still does);
-    ``outdated``: something told later contradicts it."""
+    """A fact of a stored memory; ``person`` is a contact id, None for the end user. It held until
+    ``valid_to`` (None: it still does); ``outdated``: something told later contradicts it."""
 
     key: str
     value: str
@@ -274,8 +255,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """A memory shown to a provider. ``similarity`` is the cosine to the new one; ``people`` are
-    the contacts it is linked to; times as of an ExtractedMemory."""
+    """A memory shown to a provider; ``similarity`` is the cosine to the new one."""
 
     id: UUID
     content: str
@@ -317,10 +297,9 @@ class ConflictCase:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """``targets`` are ids among the case's existing memories; ``reason`` is for people.
-    ``ended`` are the facts of a target that the new memory contradicts, where the provider
-    says so: with them alone, the rest of that target stays. ``remains`` is what stays true of a
-    target, in words, where not all of it is over."""
+    """``targets`` are ids among the case's existing memories. ``ended`` are the facts of a target
+    that the new memory contradicts: with them alone, the rest of it stays. ``remains`` is what
+    stays true of a target, in words, where not all of it is over."""
 
     verdict: Verdict
     targets: tuple[UUID, ...] = ()
@@ -359,8 +338,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known of a contact. ``attributes`` maps a key to its values, the current one
-    first; ``timeline`` is in order of happening."""
+    """What is known of a contact: of each key the current value first, events in order."""
 
     attributes: Mapping[str, tuple[AttributeValue, ...]] = field(default_factory=dict)
     personality: str = ""
@@ -466,8 +444,7 @@ RelationCase = tuple["StoredMemory", Sequence["StoredMemory"]]
 
 @dataclass(frozen=True, slots=True)
 class FoundRelation:
-    """``source`` and ``target`` are ids of one case, one of them its memory. ``confidence``
-    is in 0..1, ``reason`` is for people. No relation is the rule: better none than noise."""
+    """``source`` and ``target`` are ids of one case, one of them its memory."""
 
     kind: EdgeKind
     source: UUID
@@ -478,8 +455,8 @@ class FoundRelation:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A better way to say memories (``ids``): one in several ``texts``, each a sentence that stands
-    alone about one matter, or in fewer words; or several that say the same in one."""
+    """A better way to say memories (``ids``): one in several ``texts`` or in fewer words, or several
+    that say the same in one."""
 
     ids: tuple[UUID, ...]
     texts: tuple[str, ...]
@@ -488,8 +465,6 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """``tokens_*`` are the provider's own counts (an estimate for the offline one)."""
-
     tokens_in: int
     tokens_out: int
     latency_ms: float

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 SETS = (
@@ -114,7 +114,7 @@ def _form(schema: Mapping[str, Any], name: str) -> Draft202012Validator:
 
 def _misfits(form: Draft202012Validator, case: Case, pk: str) -> Iterator[str]:
     for error in form.iter_errors(case):
-        yield f"{pk}: {error.json_path} {error.message[:200]}"
+        yield f"{pk}: {'/'.join(map(str, error.instance_path))} {error.message[:200]}"
 
 
 def unsound(name: str, case: Case) -> Iterator[str]:

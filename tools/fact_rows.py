@@ -35,8 +35,8 @@ class Command(BaseCommand):
                 for draft in reader.read(ExtractionRequest(turns)).drafts:
                     for value, who in draft.values if is_believed(draft) else ():
                         name = who.name if who else "user"
-                        line = f"{author.name}\t{name}\t{value.value}\t{draft.text()}"
-                        found.setdefault(value.row, {})[line] = None
+                        line = f"{author.name}\t{name}\t{value.value}\t{draft.sentence.text}"
+                        found.setdefault(value.key, {})[line] = None
         for row, told in sorted(found.items()):
             self.stdout.write("\n".join(f"{row}\t{line}" for line in told))
 

@@ -33,7 +33,6 @@ from understanding.dates import time_range
 from understanding.dates.relative_dates import find_dates
 from understanding.entities import tag
 from understanding.lexicon import words
-from understanding.people.descriptions import describe, keys_of
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.requests import forget_reading
 from understanding.sentences import clauses, sentences
@@ -127,7 +126,6 @@ READERS: dict[str, Callable[[str], Any]] = {
     "dates": _both(find_dates),
     "entities": lambda text: tag(text[:MEMORY], {"小红": "王小红", "Ann": "Ann"}),
     "mentions": lambda text: (candidate_keys(text), find_mentions(text, ENTRIES)),
-    "descriptions": lambda text: keys_of(describe(text)),
     "refers back": refers_back,
     "coreference": resolve_in_context,
     "search": search,

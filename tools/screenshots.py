@@ -66,7 +66,7 @@ PAGES = {
     "memories": "/u/{user}/memories/",
     "memories-found": "/u/{user}/memories/?q=小红的工作",
     "memory": "/u/{user}/memories/{memory}/",
-    "memory-forget": "/u/{user}/memories/{memory}/forget/",
+    "memory-forget": "/u/{user}/memories/forget/?memory={memory}",
     "playground": "/u/{user}/playground/",
     "changes": "/u/{user}/changes/",
     "lives": "/u/{user}/changes/lives/",

@@ -56,6 +56,13 @@ def attribute_key(text: str) -> str:
     return _NOT_IN_KEY.sub("_", unicodedata.normalize("NFKC", text).lower()).strip("_")[:40]
 
 
+def is_key(key: str) -> bool:
+    """Whether ``key`` can be the key of an attribute: lower_snake_case, at most 50 characters."""
+    return (
+        key.isascii() and key.isidentifier() and key.islower() and key[0] != "_" and len(key) <= 50
+    )
+
+
 def is_single(key: str) -> bool:
     """Whether ``key`` holds one current value at a time; unknown keys collect values, unless
     they name a day of the year."""

@@ -13,7 +13,7 @@ NAMED = 0.8
 # nobody.
 KNOWN_EDGES, KNOWN_ALONE = 0.7, 0.4
 # Below, the words of a kind bring in nobody new.
-LEAST = {"name": 0.4, "nickname": 0.4, "title": 0.4, "role": 0.5}
+LEAST = {"name": 0.4, "role": 0.5}
 # Somebody new is a contact: by a name, by one that another turn or a role beside it bears out, or in
 # a role to the user of whom something is told.
 CONTACT_NAME, CONTACT_BORNE_OUT, CONTACT_ROLE = 0.8, 0.5, 0.7
@@ -24,8 +24,11 @@ TELLS_GENDER, CERTAIN, NOTED = 0.6, 0.9, 0.95
 # A short form that the table of names lists, written as a name: the corpus has too few for the
 # model to learn that Bill is one. One of several names (Sam: Samuel, Samantha) is less sure.
 LISTED, SHARED = 0.6, 0.55
+# The weight of words on one card alone (text_overlap) from which they say which namesake is meant:
+# that of a word that is not among the commonest.
+CLUE = 0.6
+FADES = 0.8  # what each message without somebody leaves of the confidence that they are talked of
 REFERENCE = 0.85  # a phrase of the user's own for somebody that one person alone has
 RELATIVE = 0.85  # a known relative whose owner is named: measured on the corpus
-FOLLOWS = 0.9  # a role word right behind whose it is means a person of theirs
 ANSWERS = 0.6  # an answer is about whom the question was about
 GOES_ON = 0.8  # a sentence that speaks of nobody goes on about whom the one before it is about

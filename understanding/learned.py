@@ -1,7 +1,8 @@
 """Models that were learned elsewhere (``python -m tools train``): the product only multiplies.
 
-The JSON files stand in understanding/models. Each names the corpus files it was learned from and
-their hash, so that a test sees when weights and corpus no longer belong together.
+The weights stand in understanding/models, a JSON file a model. ``manifest.json`` says of each which
+files of the corpus it was learned from and their hash, for which space of vectors its weights are
+(null: it reads none), and its thresholds.
 """
 
 import json
@@ -35,6 +36,12 @@ class Logistic:
         return {name: self.weights.get(name, 0.0) * x for name, x in features.items()}
 
 
+def log_odds(probability: float, least: float = 1e-6) -> float:
+    """Of a probability, kept so far off 0 and 1."""
+    p = min(max(probability, least), 1 - least)
+    return math.log(p / (1 - p))
+
+
 def sigmoid(log_odds: float) -> float:
     """The probability of these log odds, also of very large ones."""
     if log_odds < 0:
@@ -45,7 +52,13 @@ def sigmoid(log_odds: float) -> float:
 
 @cache
 def model(name: str) -> Mapping[str, Any]:
-    """The content of ``name``.json."""
+    """The weights in ``name``.json, and the thresholds that the manifest has of it."""
+    thresholds: Mapping[str, Any] = _read("manifest")[name]["thresholds"]
+    return {**thresholds, **_read(name)}
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((MODELS / f"{name}.json").read_text(encoding="utf-8"))
     return loaded
 

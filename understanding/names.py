@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from nicknames import NickNamer
 from rapidfuzz.distance import OSA
 
-from understanding.lexicon import alternation, mapping, titles, words
+from understanding.lexicon import mapping, titles, words
 from understanding.roles import groups, is_anothers, roles_of, terms
 from understanding.segmentation import cut
 from understanding.text import is_cjk, is_han, normalise
@@ -36,8 +36,7 @@ _SHORT_LENGTHS = range(3, 7)
 TYPO_LENGTHS = range(5, 13)
 
 _SEPARATORS = re.compile(r"[\s\-‐-―·._~/]+")
-_DROPPED = re.compile(r"['\"“”「」『』()（）\[\]【】<>《》*@#,，、。!！?？:：;；]")
-_LATIN_TITLE = re.compile(rf"^(?:{alternation(titles('en'))}) (?=.)")
+_DROPPED = str.maketrans("", "", "'\"“”「」『』()（）[]【】<>《》*@#,，、。!！?？:：;；")
 # A syllable in pinyin, without its tone (Hanyu Pinyin, GB/T 16159): any beginning with any end.
 SYLLABLE = (
     r"(?:[zcs]h?|[bpmfdtnlgkhjqxrwy])?(?:iang|iong|uang|ang|eng|ing|ong|ian|iao|uai|uan|"
@@ -58,7 +57,7 @@ _PINYIN_WORD = re.compile(rf"(?:{SYLLABLE}){{1,4}}")
 def name_key(name: str) -> str:
     """The identity of a name: normalised, with spaces, dots and hyphens inside as one space
     between Latin words and as nothing beside Chinese characters. Empty for no name at all."""
-    words = _SEPARATORS.sub(" ", _DROPPED.sub("", normalise(name))).split()
+    words = _SEPARATORS.sub(" ", normalise(name).translate(_DROPPED)).split()
     key = ""
     for word in words:
         glued = not key or is_cjk(key[-1]) or is_cjk(word[0])
@@ -175,9 +174,9 @@ def _latin_keys(key: str) -> set[tuple[str, How]]:
     """Keys of a name in Latin letters beyond the name itself: its words and what they are
     shortened to."""
     keys: set[tuple[str, How]] = set()
-    bare = _LATIN_TITLE.sub("", key)
-    words = bare.split(" ")
-    titled = bare != key
+    first, *rest = words = key.split(" ")
+    titled = bool(rest) and first in titles("en")
+    words = rest if titled else words
     if len(words) > 1:
         words = [word for word in words if word not in _NO_NAMES and word not in terms()] or words
     if len(words) > 1:

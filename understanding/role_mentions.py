@@ -1,11 +1,9 @@
 """Where a text says mother, boss, best friend, and whose they are."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Protocol
 
 from understanding import segmentation
 from understanding.lexicon import word_sets, words
@@ -18,15 +16,12 @@ _WORDS = word_sets("ownership")
 # Before a bare word of kin: the classes that subjects and objects follow.
 _BARE_TAGS = frozenset("t c p d v u y e o".split())
 _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*'?")
-_CLAUSE_START = re.compile(r"(?:^|[\s,，。!！?？;；:：、…~～\n(（「『“\"'>*\-—@/&+])$")
+# A clause begins behind these, or behind a space.
+_CLAUSE_START = frozenset(",，。!！?？;；:：、…~～(（「『“\"'>*-—@/&+")
 _LONGEST_ZH = 6
 _LONGEST_EN = 5
-
-
-class _Maker(Protocol):
-    """Makes the role word at hand with what was found out about it."""
-
-    def __call__(self, whose: Whose, outer: int = ..., owner: str = ...) -> RoleWord: ...
+# Makes the role word at hand with what was found out about it.
+_Maker = Callable[..., RoleWord]
 
 
 @cache
@@ -68,24 +63,7 @@ def role_words(norm: str, raw: str) -> list[RoleWord]:
     term wins. ``raw`` is as long and keeps the case. ``whose`` is own (我妈, my boss), other (her
     mother, 阿竹的妈妈, with ``owner``), bare (妈, Mum) or generic (当妈的, a good boss)."""
     found = [*_find_chinese(norm), *_find_english(norm, raw)]
-    found.sort(key=lambda word: word.start)
-    return _quoted_by_family(norm, found)
-
-
-def _quoted_by_family(norm: str, found: list[RoleWord]) -> list[RoleWord]:
-    """What the user's family call 你爸 or "your dad" is the user's own."""
-    out: list[RoleWord] = []
-    speaker: RoleWord | None = None
-    for word in found:
-        if speaker and word.whose == "other" and word.owner in ("你", "your"):
-            between = norm[speaker.end : word.outer]
-            quoted = lex.zh_says.search(between) or _WORDS["en_says"] & set(between.split())
-            if quoted and not re.search(r"[。.!！]", between):
-                word = replace(word, whose="own")
-        if word.whose in ("own", "bare") and word.roles[0].subtype == "family":
-            speaker = word
-        out.append(word)
-    return out
+    return sorted(found, key=lambda word: word.start)
 
 
 def _find_chinese(norm: str) -> Iterator[RoleWord]:
@@ -117,8 +95,6 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
         return RoleWord(start, end, outer, text, roles, whose, owner, many)
 
-    if _is_other_word(norm, text, left, right):
-        return None
     mine = lex.zh_own.search(left)
     if lex.zh_compound_after.match(right) and not (mine and right[0] in "呀耶"):
         return word("generic") if right.startswith(("们", "的都")) else None
@@ -132,8 +108,8 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
         return word("generic")
     if left.endswith("的") and not lex.zh_praise.search(left):
         return word("other", start - 1, _owner_before(norm, start - 1))
-    if re.search(r"[a-z0-9]$", left):
-        return word("other", start, re.findall(r"[a-z0-9]+$", left)[0])
+    if latin := re.search(r"[a-z0-9]+$", left):
+        return word("other", start, latin[0])
     return _judge_bare(norm, word)
 
 
@@ -145,21 +121,13 @@ def _narrowed(roles: tuple[Role, ...], left: str) -> tuple[tuple[Role, ...], str
     return roles, ""
 
 
-def _is_other_word(norm: str, text: str, left: str, right: str) -> bool:
-    """Whether the word is part of an eatery's name (外婆家) or an oath (她妈的)."""
-    eatery = right.startswith("家") and lex.zh_eatery_cues.search(norm)
-    oath = text[-1] in "妈娘" and right.startswith("的") and lex.zh_oath.search(left)
-    return bool(eatery or oath)
-
-
 def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
     made = word("bare")
     start, end = made.start, made.end
     left = norm[:start]
-    at_start = not left or bool(_CLAUSE_START.search(left[-1:]))
-    right = norm[end : end + 12]
+    at_start = not left or left[-1].isspace() or left[-1] in _CLAUSE_START
     single = end - start == 1
-    if at_start and (not single or lex.zh_after_single.match(right) or _is_word(norm, start, end)):
+    if at_start and (not single or _is_word(norm, start, end)):
         return made
     if single and not _is_word(norm, start, end):
         return None

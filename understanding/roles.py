@@ -10,9 +10,10 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from understanding import segmentation
-from understanding.lexicon import mapping, rows
+from understanding.lexicon import mapping, rows, titles, words
 from understanding.lexicon.rules import patterns
 from understanding.text import is_han, normalise
+from understanding.types import Person
 
 Whose = Literal["own", "other", "bare", "generic"]
 Level = Literal["kin", "unique", "common"]
@@ -145,21 +146,21 @@ def is_anothers(relationship: str) -> bool:
     return near and key[len(first) :] in terms()
 
 
-def is_owner(words: str) -> bool:
-    """Whether ``words``, said before 的 or 's, mean somebody and no place, time or quality."""
-    if _by_tail(normalise(words)):
+def is_owner(phrase: str) -> bool:
+    """Whether ``phrase``, said before 的 or 's, mean somebody and no place, time or quality."""
+    if _by_tail(normalise(phrase)):
         return True
-    if lex.nobody.search(words) or lex.zh_praise.search(f"{words}的"):
+    if lex.nobody.search(phrase) or lex.zh_praise.search(f"{phrase}的"):
         return False
-    cut = segmentation.cut(words) if is_han(words[-1]) else ()
+    cut = segmentation.cut(phrase) if is_han(phrase[-1]) else ()
     return not cut or len(cut[-1].text) == 1 or cut[-1].tag not in _NOBODY_TAGS
 
 
 def _by_tail(key: str) -> tuple[Role, ...]:
     """The role of the longest known word that ``key`` ends with: 高中班主任 is a 班主任."""
     if key.isascii():
-        words = key.split(" ")
-        tails = (" ".join(words[i:]) for i in range(len(words)))
+        parts = key.split(" ")
+        tails = (" ".join(parts[i:]) for i in range(len(parts)))
     else:
         tails = (key[i:] for i in range(len(key) - 1))
     return next((terms()[tail] for tail in tails if tail in terms()), ())
@@ -168,3 +169,78 @@ def _by_tail(key: str) -> tuple[Role, ...]:
 def kinship(term: str) -> Role | None:
     """The (first) role that ``term`` states, or None when it isn't a role word."""
     return next(iter(roles_of(term)), None)
+
+
+def noun_gender(noun: str) -> str:
+    """The gender that a common noun for a person carries, or nothing."""
+    if lex.female_noun.search(noun):
+        return "female"
+    return "male" if lex.male_noun.search(noun) else ""
+
+
+def gender_of(word: str) -> str:
+    """The gender that a role word implies, or nothing."""
+    genders = {role.gender for role in roles_of(word)}
+    return genders.pop() if len(genders) == 1 else ""
+
+
+def is_called(person: Person, word: str) -> bool:
+    """Whether ``person`` is what the role word says: by relationship, alias or title."""
+    asked = roles_of(word)
+    return any(
+        word in text.lower() or any(a.fits(b) for a in asked for b in roles_of(text))
+        for text in (person.relationship, *person.aliases)
+        if text
+    )
+
+
+def same_kind(word: str, kind: str) -> bool:
+    """Whether a relation of this ``kind`` may be spoken of as ``word``."""
+    if word == kind:
+        return True
+    stated = roles_of(kind) or (Role(kind, ""),)
+    return any(asked.fits(role) or role.fits(asked) for asked in roles_of(word) for role in stated)
+
+
+def is_role(word: str) -> bool:
+    """Whether ``word`` is what somebody is to another, or an occupation."""
+    return bool(roles_of(word)) or word in _LISTED
+
+
+_LISTED = words("strangers", "people_zh", "people_en") - words("strangers", "known_zh", "known_en")
+_OLD, _YOUNG = words("role_ages", "old"), words("role_ages", "young")
+
+
+def noun_age(text: str) -> str:
+    """Whether a phrase is of the old or the young, or nothing."""
+    if lex.old.search(text):
+        return "old"
+    return "young" if lex.young.search(text) else ""
+
+
+@lru_cache(maxsize=16384)
+def person_age(person: Person) -> str:
+    """Whether what somebody is to the user makes them old or young, or nothing."""
+    roles = roles_of(person.relationship)
+    if any(role.kind in _OLD or "older" in role.tags for role in roles):
+        return "old"
+    if any(role.kind in _YOUNG or "younger" in role.tags for role in roles):
+        return "young"
+    return ""
+
+
+@lru_cache(maxsize=16384)
+def person_gender(person: Person) -> str:
+    """What is recorded, else what the relationship or a form of address says."""
+    if person.gender:
+        return person.gender
+    texts = (person.relationship, *person.aliases, person.name)
+    for text in texts:
+        if gender := gender_of(text):
+            return gender
+    for text in texts:
+        for size in (2, 1):
+            title = titles("zh").get(text[-size:])
+            if title and title.gender and len(text) > size:
+                return title.gender
+    return ""

@@ -1,4 +1,4 @@
-"""Persons, name keys, mentions and descriptions: what matching works on, free of Django."""
+"""Persons, name keys and mentions: what matching works on, free of Django."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,6 @@ How = Literal[
     "kinship",
     "fuzzy",
     "pronoun",
-    "semantic",
     "memories",
     "conversation",
     "reference",
@@ -35,10 +34,11 @@ class Person:
 @dataclass(frozen=True, slots=True)
 class NameKey:
     """One normalised way to find a person: ``key`` is what is looked up, ``how`` what a hit
-    would be, ``text`` the name, alias or relationship that it was made from."""
+    would be (a ``How``, or semantic for what is known of a person), ``text`` the name, alias,
+    relationship or value that it was made from."""
 
     key: str
-    how: How
+    how: str
     text: str
 
 
@@ -75,24 +75,3 @@ class Utterance:
     text: str
     mentions: tuple[Mention, ...] = ()
     understood: tuple[Person, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """One thing said of someone: any of ``attributes`` has this ``value``."""
-
-    attributes: tuple[str, ...]
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """A person described at [start, end) of a text. ``role`` is the role word (朋友, colleague)
-    or empty, ``gender`` what the noun implies; all ``constraints`` must hold."""
-
-    start: int
-    end: int
-    constraints: tuple[Constraint, ...]
-    role: str = ""
-    gender: str = ""
-    text: str = ""

@@ -158,7 +158,7 @@ class OneWebhook(_EndpointView):
         except Refused as error:
             raise serializers.ValidationError({"url": [str(error)]}) from error
         if enabled is not None:
-            (endpoints.enable if enabled else endpoints.stop)(endpoint)
+            endpoints.switch(endpoint, on=enabled)
         return Response(EndpointSerializer(endpoint).data)
 
     @documented(

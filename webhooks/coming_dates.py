@@ -1,7 +1,6 @@
 """Events for important dates before they come; no change of a row causes them."""
 
 import uuid
-from collections.abc import Iterator
 
 from accounts.models import EndUser
 from memories.budget import Budget
@@ -26,7 +25,23 @@ def tell(end_user_id: int, budget: Budget) -> dict[str, int]:
     if end_user is None:
         return {}
     wanting = [e for e in Endpoint.objects.enabled().filter(app=end_user.app) if _wants(e)]
-    rows = [row for endpoint in wanting for row in _rows(end_user, endpoint)]
+    rows = [
+        Delivery(
+            endpoint=endpoint,
+            end_user=end_user,
+            type=TYPE,
+            subject=uuid.uuid5(_SPACE, f"{one.id} {one.next_on}"),
+            data={
+                "user": end_user.external_id,
+                "id": one.id,
+                "contact": one.contact and one.contact.pk,
+                "kind": one.kind,
+                "on": one.next_on,
+            },
+        )
+        for one in (dates_of(end_user, within=DAYS_AHEAD) if wanting else ())
+        for endpoint in wanting
+    ]
     Delivery.objects.bulk_create(rows, ignore_conflicts=True)
     budget.spend(rows=len(rows))
     return {"dates": len(rows)}
@@ -34,16 +49,3 @@ def tell(end_user_id: int, budget: Budget) -> dict[str, int]:
 
 def _wants(endpoint: Endpoint) -> bool:
     return not endpoint.types or TYPE in endpoint.types
-
-
-def _rows(end_user: EndUser, endpoint: Endpoint) -> Iterator[Delivery]:
-    for one in dates_of(end_user, within=DAYS_AHEAD):
-        data = {
-            "user": end_user.external_id,
-            "id": one.id,
-            "contact": one.contact and one.contact.pk,
-            "kind": one.kind,
-            "on": one.next_on,
-        }
-        subject = uuid.uuid5(_SPACE, f"{one.id} {one.next_on}")
-        yield Delivery(endpoint=endpoint, end_user=end_user, type=TYPE, subject=subject, data=data)

@@ -1,8 +1,9 @@
-"""The verbs on webhooks: create, edit, rotate, stop, enable, test, and resend."""
+"""The verbs on webhooks: create, edit, rotate, switch, test, and resend."""
 
 import uuid
 from collections.abc import Collection
 from datetime import timedelta
+from typing import Any
 
 from django.utils import timezone
 
@@ -40,22 +41,15 @@ def create(
     return endpoint, secret
 
 
-def edit(
-    endpoint: Endpoint,
-    *,
-    url: str | None = None,
-    types: Collection[str] | None = None,
-    label: str | None = None,
-) -> None:
-    """Changes what is given. Raises Refused for an address that is none."""
-    if url is not None:
-        check_url(url)
-        endpoint.url = url
-    if types is not None:
-        endpoint.types = _in_order(types)
-    if label is not None:
-        endpoint.label = label
-    endpoint.save(update_fields=["url", "types", "label"])
+def edit(endpoint: Endpoint, **values: Any) -> None:
+    """Changes what is given of url, types and label. Raises Refused for an address that is none."""
+    if "url" in values:
+        check_url(values["url"])
+    if "types" in values:
+        values["types"] = _in_order(values["types"])
+    for name, value in values.items():
+        setattr(endpoint, name, value)
+    endpoint.save(update_fields=values)
 
 
 def _in_order(types: Collection[str]) -> list[str]:
@@ -71,13 +65,11 @@ def rotate(endpoint: Endpoint) -> str:
     return secret
 
 
-def stop(endpoint: Endpoint) -> None:
-    """Disables it because somebody asked."""
-    disable(endpoint, Endpoint.Disabled.ASKED)
-
-
-def enable(endpoint: Endpoint) -> None:
-    """Begins anew with what happens from now on."""
+def switch(endpoint: Endpoint, *, on: bool) -> None:
+    """Stops it because somebody asked, or begins anew with what happens from now on."""
+    if not on:
+        disable(endpoint, Endpoint.Disabled.ASKED)
+        return
     endpoint.disabled_at = endpoint.failing_since = endpoint.quiet_until = None
     endpoint.disabled_because = ""
     endpoint.save(update_fields=["disabled_at", "failing_since", "quiet_until", "disabled_because"])

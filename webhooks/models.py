@@ -27,15 +27,9 @@ class Endpoint(InEveryCell):
     scoped_rights = ("SELECT",)
     encrypted = ("secret", "old_secret")
     copied = (
-        "url",
-        "label",
-        "types",
-        "secret",
-        "old_secret",
-        "old_secret_until",
-        "disabled_at",
+        "url", "label", "types", "secret", "old_secret", "old_secret_until", "disabled_at",
         "disabled_because",
-    )
+    )  # fmt: skip
 
     class Disabled(models.TextChoices):
         ASKED = "asked"  # by the app or an operator
@@ -52,10 +46,7 @@ class Endpoint(InEveryCell):
     old_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
     failing_since = models.DateTimeField(null=True, blank=True, editable=False)
     quiet_until = models.DateTimeField(
-        null=True,
-        blank=True,
-        editable=False,
-        help_text="Until then it has no strength to answer.",
+        null=True, blank=True, editable=False, help_text="Until then it has no strength to answer."
     )
     disabled_at = models.DateTimeField(null=True, blank=True)
     disabled_because = models.CharField(max_length=7, choices=Disabled, blank=True, default="")
@@ -86,8 +77,7 @@ class Delivery(models.Model):
 
     ``subject`` is the row that it tells of, ``transaction`` the one that wrote it, so that several
     updates in one are one event; 0 for what no transaction is the cause of. A pending delivery is
-    claimed by moving ``next_at`` ahead; ``attempts`` tells one claim from the next.
-    """
+    claimed by moving ``next_at`` ahead; ``attempts`` tells one claim from the next."""
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -122,9 +112,7 @@ class Delivery(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["endpoint", "next_at"],
-                condition=Q(state="pending"),
-                name="delivery_due",
+                fields=["endpoint", "next_at"], condition=Q(state="pending"), name="delivery_due"
             ),
             models.Index(fields=["endpoint", "-created_at", "id"], name="delivery_latest"),
         ]

@@ -56,21 +56,16 @@ def _name(endpoint_id: UUID) -> str:
 def sweep() -> dict[str, int]:
     """Queues every endpoint with something due that waits in no queue; returns how many, and how
     many old deliveries it deleted."""
-    if cells.several():
-        _fail_those_of_disabled()
+    if cells.several():  # an endpoint may have been disabled in another one
+        waiting = Delivery.objects.filter(state=Delivery.State.PENDING)
+        waiting = waiting.exclude(endpoint__disabled_at=None)
+        waiting.update(state=Delivery.State.FAILED, error="disabled")
     queued = {task.name() for task in OrmQ.objects.filter(lock__lte=timezone.now())}
     due = set(Delivery.objects.due().values_list("endpoint", flat=True))
     due = {pk for pk in due if _name(pk) not in queued}
     for endpoint_id in sorted(due):
         enqueue(endpoint_id)
     return {"webhooks": len(due), "deleted": _clear()}
-
-
-def _fail_those_of_disabled() -> None:
-    """Fails the pending deliveries in this cell to an endpoint that was disabled in another one."""
-    waiting = Delivery.objects.filter(state=Delivery.State.PENDING)
-    waiting = waiting.exclude(endpoint__disabled_at=None)
-    waiting.update(state=Delivery.State.FAILED, error="disabled")
 
 
 def _clear() -> int:
@@ -110,34 +105,28 @@ def _send(delivery: Delivery) -> None:
         reply = safe_post.post(endpoint.url, *_message(delivery))
     except (safe_post.Unsent, Undecryptable) as error:
         code = error.code if isinstance(error, safe_post.Unsent) else "secret"
-        _failed(delivery, endpoint, None, code, timedelta(seconds=QUIET))
+        _failed(delivery, None, code, timedelta(seconds=QUIET))
         return
     if 200 <= reply.status < 300:
-        _delivered(delivery, endpoint, reply.status)
+        _ours(delivery).update(state=Delivery.State.DELIVERED, status=reply.status, error="")
+        failing = Endpoint.objects.filter(pk=endpoint.pk).exclude(failing_since=None)
+        failing.update(failing_since=None)
         return
     quiet = wanted_pause(reply.retry_after) if reply.status in BUSY else None
-    _failed(delivery, endpoint, reply.status, "status", quiet)
+    _failed(delivery, reply.status, "status", quiet)
 
 
 def _message(delivery: Delivery) -> tuple[dict[str, str], bytes]:
-    """The headers and the body of this attempt. Raises Undecryptable."""
     timestamp = delivery.created_at.astimezone(UTC).isoformat(timespec="milliseconds")
-    body = {
-        "type": delivery.type,
-        "timestamp": timestamp.replace("+00:00", "Z"),
-        "data": delivery.data,
-    }
+    timestamp = timestamp.replace("+00:00", "Z")
+    body = {"type": delivery.type, "timestamp": timestamp, "data": delivery.data}
     packed = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
     headers = {"Content-Type": "application/json", "User-Agent": "Mio-Webhooks/1"}
-    return headers | _signatures(delivery, packed), packed
-
-
-def _signatures(delivery: Delivery, body: bytes) -> dict[str, str]:
     endpoint, now = delivery.endpoint, timezone.now()
     keys = [decrypt(endpoint.secret)]
     if endpoint.old_secret_until and endpoint.old_secret_until > now:
         keys.append(decrypt(endpoint.old_secret))
-    return signing.headers(keys, str(delivery.pk), now, body)
+    return headers | signing.headers(keys, str(delivery.pk), now, packed), packed
 
 
 def wanted_pause(retry_after: str) -> timedelta:
@@ -161,21 +150,10 @@ def _ours(delivery: Delivery) -> QuerySet[Delivery]:
     )
 
 
-def _delivered(delivery: Delivery, endpoint: Endpoint, status: int) -> None:
-    _ours(delivery).update(state=Delivery.State.DELIVERED, status=status, error="")
-    Endpoint.objects.filter(pk=endpoint.pk).exclude(failing_since=None).update(failing_since=None)
-
-
 @atomic()
-def _failed(
-    delivery: Delivery,
-    endpoint: Endpoint,
-    status: int | None,
-    code: str,
-    quiet: timedelta | None,
-) -> None:
+def _failed(delivery: Delivery, status: int | None, code: str, quiet: timedelta | None) -> None:
     """Plans the next try, if one is left; disables an endpoint that is gone."""
-    now = timezone.now()
+    now, endpoint = timezone.now(), delivery.endpoint
     log.info("webhook %s: %s of delivery %s", endpoint.pk, status or code, delivery.pk)
     last = delivery.attempts >= len(TRIES)
     pause = 0.0 if last else TRIES[delivery.attempts] * random.uniform(1, 1 + JITTER)  # noqa: S311

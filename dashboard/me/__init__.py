@@ -1,5 +1,1 @@
-"""The end user's own page: who and what is known, and every correction of it, by an address alone.
-
-No operator's session, no cookie and no script: the address says whose page it is, and the scope of
-row-level security is that end user for all that a request does.
-"""
+"""The end user's own page: opened by a signed address alone, without session, cookie or script."""

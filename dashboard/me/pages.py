@@ -55,10 +55,6 @@ def of_nobody(end_user: EndUser) -> MemoryQuerySet:
     return memories(end_user).exclude(links__rejected=False)
 
 
-def about(person: Contact) -> MemoryQuerySet:
-    return memories(person.end_user).filter(pk__in=queries.memories_about(person).values("pk"))
-
-
 def called(kind: str) -> str:
     """A kind of memories in the reader's language."""
     return label(kind, language_of()) if kind in ATTRIBUTES else words.in_words(words.TYPES, kind)
@@ -88,12 +84,6 @@ def words_of(end_user: EndUser, memory_ids: Collection[UUID]) -> dict[str, list[
 def sources(values: Iterable[Any]) -> list[UUID]:
     """The ids of the memories that these values rest on."""
     return [UUID(str(pk)) for value in values for pk in value]
-
-
-def relations(person: Contact) -> list[Relation]:
-    """What this person and others are to each other."""
-    rows = Relation.objects.of(person.end_user_id).among([person.pk])
-    return list(rows.order_by("id")[:MOST_CHANGES])
 
 
 def alike(person: Contact) -> list[tuple[Suggestion, Contact]]:
@@ -152,10 +142,11 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
     user = visit.end_user
     one = access.standing(user, contact)
     attributes = queries.attributes_of(one, language_of())
-    shown = pager.page_of(request, about(one), ["-said_at", "id"])
+    known = memories(user).filter(pk__in=queries.memories_about(one).values("pk"))
+    shown = pager.page_of(request, known, ["-said_at", "id"])
     stated = sources(value.sources for each in attributes for value in each.values)
     stated += sources([one.personality_sources])
-    related = relations(one)
+    related = list(Relation.objects.of(user).among([one.pk]).order_by("id")[:MOST_CHANGES])
     stated += sources(relation.sources for relation in related)
     context = {
         "contact": one,
@@ -197,8 +188,7 @@ def _done(request: HttpRequest, end_user: EndUser) -> dict[str, Any]:
 
 @visits.page
 def export(_request: HttpRequest, visit: Visit) -> HttpResponse:
-    """What is stored of the user, as a file that ``import_user`` reads: without what operators noted
-    and who they are, and without what others wrote in the user's chats."""
+    """What is stored of the user as a file for ``import_user``, without words of others."""
     document = portability.export_user(visit.end_user)
     for message in document["messages"]:
         if message["speaker"] is not None:

@@ -1,10 +1,12 @@
 """What the end user may do on their own page, by name: the verbs of the dashboard and the API.
 
-Each takes the end user and the form, and returns the change that its undo takes back. Ids that the
-form sends are looked up among the end user's own rows; others are a 404.
+Each returns the change that its undo takes back. Ids that the form sends are looked up among the end
+user's own rows; others are a 404.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -19,183 +21,154 @@ from contacts import merge
 from contacts.edit import edit_contact, remove_relation
 from contacts.models import Contact, Relation
 from dashboard import access, words
+from dashboard.forms import with_value
 from dashboard.me import pages, visits
 from dashboard.me.visits import USER
-from memories import own_card, queue
+from memories import own_card
 from memories.api.own_page import Visit
 from memories.corrections import edit_memories, merge_contacts
 from memories.corrections.edit_own_card import edit_own_card
 from memories.corrections.undo import undo_change
 from memories.corrections.unwanted import TYPES, set_unwanted
-from memories.erasure import due
+from memories.erasure.erase import carry_out
 from memories.models import Erasure, Memory
 from memories.pipeline.forget_requests import forget_chosen
 from understanding.attributes import ATTRIBUTES, is_single
 
 MAX_VALUE = 500
-Verb = Callable[[EndUser, QueryDict], Change | None]
 
 
-def _text(sent: QueryDict, name: str, most: int = MAX_VALUE) -> str:
-    return sent.get(name, "").replace("\0", "").strip()[:most]
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A form that the end user sent, with the rows that it names. Http404 for rows of others."""
+
+    user: EndUser
+    form: QueryDict
+
+    def text(self, name: str, most: int = MAX_VALUE) -> str:
+        return self.form.get(name, "").replace("\0", "").strip()[:most]
+
+    def id(self, name: str) -> UUID:
+        ids = access.valid_ids([self.form.get(name, "")])
+        if not ids:
+            raise Http404
+        return ids[0]
+
+    def person(self, name: str = "person") -> Contact:
+        return access.standing(self.user, self.id(name))
+
+    def memory(self) -> Memory:
+        return get_object_or_404(pages.memories(self.user), pk=self.id("memory"))
+
+    def one_of(self, name: str, *known: Any) -> str:
+        value = self.form.get(name, "")
+        if not any(value in values for values in known):
+            raise Http404
+        return value
+
+    def with_value(self, key: str, values: Sequence[str]) -> list[str]:
+        old, new = self.text("old"), "" if "remove" in self.form else self.text("new")
+        return with_value(values, old, new, single=is_single(key), most=MAX_VALUE)
 
 
-def _id(sent: QueryDict, name: str) -> UUID:
-    ids = access.valid_ids([sent.get(name, "")])
-    if not ids:
-        raise Http404
-    return ids[0]
-
-
-def _person(end_user: EndUser, sent: QueryDict, name: str = "person") -> Contact:
-    return access.standing(end_user, _id(sent, name))
-
-
-def _memory(end_user: EndUser, sent: QueryDict) -> Memory:
-    return get_object_or_404(pages.memories(end_user), pk=_id(sent, "memory"))
-
-
-def name(end_user: EndUser, sent: QueryDict) -> Change | None:
+def _name(sent: Sent) -> Change | None:
     """Says what a person is called, and what they are to the user."""
-    person = _person(end_user, sent)
-    values = {"name": _text(sent, "name"), "relationship": _text(sent, "relationship", 200)}
-    if values == {key: getattr(person, key) for key in values}:
-        return None
-    return edit_contact(end_user, person.pk, values, actor=USER)[1]
+    person = sent.person()
+    values = {"name": sent.text("name"), "relationship": sent.text("relationship", 200)}
+    same = values == {key: getattr(person, key) for key in values}
+    return None if same else edit_contact(sent.user, person.pk, values, actor=USER)[1]
 
 
-def fact(end_user: EndUser, sent: QueryDict) -> Change | None:
+def _fact(sent: Sent) -> Change | None:
     """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
-    person, key = _person(end_user, sent), sent.get("key", "")
-    if key not in ATTRIBUTES and key not in person.attributes:
-        raise Http404
+    person = sent.person()
+    key = sent.one_of("key", ATTRIBUTES, person.attributes)
     before = [str(entry["value"]) for entry in person.attributes.get(key, ())]
-    values = _replaced(before, sent, single=is_single(key))
+    values = sent.with_value(key, before)
     if values == before:
         return None
-    return edit_contact(end_user, person.pk, {"attributes": {key: values}}, actor=USER)[1]
+    return edit_contact(sent.user, person.pk, {"attributes": {key: values}}, actor=USER)[1]
 
 
-def personality(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Says what a person is like; nothing: that is not known."""
-    person, new = _person(end_user, sent), "" if "remove" in sent else _text(sent, "new")
-    return edit_contact(end_user, person.pk, {"personality": new}, actor=USER)[1]
+def _own(sent: Sent) -> Change | None:
+    """The same of the user's own card."""
+    key = sent.form.get("key", "")
+    before = [str(one["value"]) for one in own_card.of(sent.user).get(key, ())]
+    return edit_own_card(sent.user, {key: sent.with_value(key, before)}, actor=USER)
 
 
-def own(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """The same as ``fact`` of the user's own card."""
-    key = sent.get("key", "")
-    before = [str(one["value"]) for one in own_card.of(end_user).get(key, ())]
-    values = _replaced(before, sent, single=is_single(key))
-    return edit_own_card(end_user, {key: values}, actor=USER)
-
-
-def _replaced(values: list[str], sent: QueryDict, *, single: bool) -> list[str]:
-    """The values with what the form says; an old one that is gone meanwhile stays gone."""
-    old, new = _text(sent, "old"), "" if "remove" in sent else _text(sent, "new")
-    if single and new:
-        return [new]
-    if old:
-        after = [new if one.strip()[:MAX_VALUE] == old else one for one in values]
-    else:
-        after = [*values, new]
-    return list(dict.fromkeys(filter(None, after)))
-
-
-def right(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Says which of several values is the right one."""
-    pk, key, value = _person(end_user, sent).pk, sent.get("key", ""), sent.get("value", "")
-    return merge_contacts.resolve_attribute(end_user, pk, key, value, actor=USER)[1]
-
-
-def same(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Says that two people are one: ``person`` takes in all of ``other``."""
-    person, other = _person(end_user, sent), _person(end_user, sent, "other")
-    return merge_contacts.merge(end_user, other.pk, person.pk, actor=USER)
-
-
-def different(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Says that two people are two."""
-    person, other = _person(end_user, sent), _person(end_user, sent, "other")
-    return merge.not_the_same(end_user, person.pk, other.pk, actor=USER)
-
-
-def not_about(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Says that a memory is not about a person."""
-    person, memory = _person(end_user, sent), _memory(end_user, sent)
-    return edit_memories.unlink(end_user, memory.pk, person.pk, actor=USER)
-
-
-def unrelate(end_user: EndUser, sent: QueryDict) -> Change | None:
+def _unrelate(sent: Sent) -> Change | None:
     """Says that two people don't stand to each other so."""
-    theirs = Relation.objects.of(end_user).among([_person(end_user, sent).pk])
-    chosen = [one.pk for one in theirs if str(one.pk) == sent.get("relation")]
+    theirs = Relation.objects.of(sent.user).among([sent.person().pk])
+    chosen = [one.pk for one in theirs if str(one.pk) == sent.form.get("relation")]
     if not chosen:
         raise Http404
-    return remove_relation(end_user, chosen[0], actor=USER)
+    return remove_relation(sent.user, chosen[0], actor=USER)
 
 
-def over(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Says that a memory is no longer true."""
-    memory = _memory(end_user, sent)
-    return edit_memories.outdate(end_user, [memory], actor=USER, certainty=1.0)
-
-
-def forget(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Forgets a memory: hidden now, erased after the grace period."""
-    memory = _memory(end_user, sent)
-    return forget_chosen(end_user, actor=USER, memory_id=memory.pk)
-
-
-def forget_person(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Forgets a person with all that is about them, in the same way."""
-    person = _person(end_user, sent)
-    return forget_chosen(end_user, actor=USER, contact_id=person.pk)
-
-
-def unwant(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Has nothing of a kind remembered from now on; what is known stays."""
-    return set_unwanted(end_user, _kind(sent), actor=USER, unwanted=True)
-
-
-def want(end_user: EndUser, sent: QueryDict) -> Change | None:
-    """Has it remembered again."""
-    return set_unwanted(end_user, _kind(sent), actor=USER, unwanted=False)
-
-
-def _kind(sent: QueryDict) -> str:
-    kind = sent.get("kind", "")
-    if kind not in ATTRIBUTES and kind not in TYPES:
-        raise Http404
-    return kind
-
-
-def erase(end_user: EndUser, sent: QueryDict) -> Change | None:
+def _erase(sent: Sent) -> None:
     """Erases for good, now, what waits to be erased."""
-    erasure = get_object_or_404(Erasure.objects.of(end_user), pk=_id(sent, "erasure"))
-    due.erase(erasure.pk, done_by=USER)
-    return None
+    erasure = get_object_or_404(Erasure.objects.of(sent.user), pk=sent.id("erasure"))
+    carry_out(erasure.pk, done_by=USER)
 
 
-def undo(end_user: EndUser, sent: QueryDict) -> Change | None:
+def _undo(sent: Sent) -> None:
     """Takes back one of the user's own changes, or what they asked in a chat to forget."""
-    pk = _id(sent, "change")
-    asked = Erasure.objects.of(end_user).filter(change=pk).exists()
-    rows = Change.objects.of(end_user)
+    pk = sent.id("change")
+    asked = Erasure.objects.of(sent.user).filter(change=pk).exists()
+    rows = Change.objects.of(sent.user)
     change = get_object_or_404(rows if asked else rows.filter(actor=USER), pk=pk)
     undo_change(change, actor=USER)
-    return None
 
 
-VERBS: dict[str, Verb] = {
-    each.__name__: each
-    for each in (
-        name, fact, personality, own, right, same, different, not_about, unrelate, over, forget, forget_person,
-        unwant, want, erase, undo,
-    )
-}  # fmt: skip
+VERBS: dict[str, Callable[[Sent], Change | None]] = {
+    "name": _name,
+    "fact": _fact,
+    "personality": lambda sent: edit_contact(
+        sent.user,
+        sent.person().pk,
+        {"personality": "" if "remove" in sent.form else sent.text("new")},
+        actor=USER,
+    )[1],
+    "own": _own,
+    # Says which of several values is the right one.
+    "right": lambda sent: merge_contacts.resolve_attribute(
+        sent.user,
+        sent.person().pk,
+        sent.form.get("key", ""),
+        sent.form.get("value", ""),
+        actor=USER,
+    ),
+    # Says that two people are one (``person`` takes in all of ``other``), or two.
+    "same": lambda sent: merge_contacts.merge(
+        sent.user, sent.person("other").pk, sent.person().pk, actor=USER
+    ),
+    "different": lambda sent: merge.not_the_same(
+        sent.user, sent.person().pk, sent.person("other").pk, actor=USER
+    ),
+    "not_about": lambda sent: edit_memories.unlink(
+        sent.user, sent.memory().pk, sent.person().pk, actor=USER
+    ),
+    "unrelate": _unrelate,
+    # Says that a memory is no longer true.
+    "over": lambda sent: edit_memories.outdate(
+        sent.user, [sent.memory()], actor=USER, certainty=1.0
+    ),
+    # Hidden now, erased after the grace period: a memory, or a person with all that is about them.
+    "forget": lambda sent: forget_chosen(sent.user, actor=USER, memory_id=sent.memory().pk),
+    "forget_person": lambda sent: forget_chosen(sent.user, actor=USER, contact_id=sent.person().pk),
+    # Has nothing of a kind remembered from now on (what is known stays), or remembered again.
+    "unwant": lambda sent: set_unwanted(
+        sent.user, sent.one_of("kind", ATTRIBUTES, TYPES), actor=USER, unwanted=True
+    ),
+    "want": lambda sent: set_unwanted(
+        sent.user, sent.one_of("kind", ATTRIBUTES, TYPES), actor=USER, unwanted=False
+    ),
+    "erase": _erase,
+    "undo": _undo,
+}
 # What is done on the page that lists it.
-_ON_CHANGES = (erase.__name__, undo.__name__, want.__name__)
+_ON_CHANGES = ("erase", "undo", "want")
 
 
 @visits.action
@@ -203,29 +176,23 @@ def act(request: HttpRequest, visit: Visit, verb: str) -> HttpResponse:
     """Does what the form says, and shows the page that it was on, with its undo."""
     if verb not in VERBS:
         raise Http404
-    user, sent = visit.end_user, request.POST
+    sent = Sent(visit.end_user, request.POST)
     try:
-        change = VERBS[verb](user, sent)
+        change = VERBS[verb](sent)
     except CodedError as error:
-        return _refused(request, visit, verb, words.reason(error.reason))
-    queue.enqueue("embed", user.pk)
-    token = visit.token
-    address = reverse("me-changes" if verb in _ON_CHANGES else "me", args=[token])
-    if "person" in sent and verb != forget_person.__name__:
-        address = reverse("me-person", args=[token, _person(user, sent).pk])
-    return HttpResponseRedirect(
-        f"{address}?{urlencode({'done': change.pk})}" if change else address
-    )
-
-
-def _refused(request: HttpRequest, visit: Visit, verb: str, problem: str) -> HttpResponse:
-    """The page that the form was on, with what stands in the way."""
-    refusal = {"problem": _("Nothing was changed: %(why)s") % {"why": problem}, "status": 409}
-    if verb in _ON_CHANGES:
-        return pages.changes.render(request, visit, **refusal)
-    if "person" in request.POST:
-        return pages.person.render(request, visit, _id(request.POST, "person"), **refusal)
-    return pages.home.render(request, visit, **refusal)
+        # The page that the form was on, with what stands in the way.
+        problem = _("Nothing was changed: %(why)s") % {"why": words.reason(error.reason)}
+        refusal = {"problem": problem, "status": 409}
+        if verb in _ON_CHANGES:
+            return pages.changes.render(request, visit, **refusal)
+        if "person" in sent.form:
+            return pages.person.render(request, visit, sent.id("person"), **refusal)
+        return pages.home.render(request, visit, **refusal)
+    address = reverse("me-changes" if verb in _ON_CHANGES else "me", args=[visit.token])
+    if "person" in sent.form and verb != "forget_person":
+        address = reverse("me-person", args=[visit.token, sent.person().pk])
+    query = f"?{urlencode({'done': change.pk})}" if change else ""
+    return HttpResponseRedirect(address + query)
 
 
 urlpatterns = [

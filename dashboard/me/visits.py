@@ -72,8 +72,7 @@ def _answer(view: View, request: HttpRequest, visit: Visit, named: Any) -> HttpR
 
 
 def _sealed(reply: HttpResponse, origin: str) -> HttpResponse:
-    """The answer with headers by which nobody caches, indexes or learns the address of it, and only
-    ``origin`` may embed it."""
+    """The answer with headers against caches, indexes and referrers; ``origin`` may embed it."""
     patch_cache_control(reply, private=True, no_store=True)
     reply["Referrer-Policy"] = "no-referrer"
     reply["X-Robots-Tag"] = "noindex, nofollow"

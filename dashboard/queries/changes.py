@@ -1,20 +1,25 @@
-"""What a change was about, and what it made of what."""
+"""Changes: who did what, filtered; what each was about, and what it made of what."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Iterable, Sequence
+from datetime import date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.contrib.auth import get_user_model
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts import cells
-from accounts.models import Change, EndUser
+from accounts.models import App, Change, EndUser
+from accounts.paging import of_cells
 from contacts.models import Contact
 from dashboard import words
+from dashboard.queries import everywhere
 from dashboard.queries.contacts import tell_apart
-from dashboard.words import APP, OPERATOR
+from dashboard.words import APP, OPERATOR, USER
 from memories.history import changed
 from memories.models import Memory
 from understanding.attributes import label
@@ -23,48 +28,23 @@ MOST_NAMED = 3  # people and memories of one change
 MOST_LIVES = 100  # matters that changed in lives, on one page
 # Changes of few rows, whose values are told. A merge touches as many rows as there are links.
 TOLD = ("edit", "edit_contact", "resolve")
-#: Whose changes a list may be narrowed to.
-BY = {
-    "operators": Q(actor__startswith=OPERATOR),
-    "apps": Q(actor__startswith=APP),
-    "machines": ~Q(actor__startswith=OPERATOR) & ~Q(actor__startswith=APP),
-}
+GENDERS = {"female": gettext_lazy("Female"), "male": gettext_lazy("Male")}
 UNTOLD = ("hide",)  # what a user asked to forget is not shown again
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """What was there before and is not after, and the other way round."""
-
-    label: str
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """``more`` subjects are not among these people and memories."""
-
-    people: tuple[Contact, ...]
-    memories: tuple[Memory, ...]
-    more: int
-    edits: tuple[Edit, ...]
-
-
-def about(changes: Sequence[Change], language: str) -> dict[UUID, About]:
-    """What each of these changes was about, by its id. Four statements for each cell that they
-    are in."""
+def about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]]:
+    """What each of these changes was about, by its id. Four statements for each cell."""
     of_cell: dict[str, list[Change]] = defaultdict(list)
     for change in changes:
         of_cell[change._state.db or cells.SHARED].append(change)
-    by_id: dict[UUID, About] = {}
+    by_id: dict[UUID, dict[str, Any]] = {}
     for cell, rows in of_cell.items():
         with cells.entered(cell):
             by_id |= _about(rows, language)
     return by_id
 
 
-def _about(changes: Sequence[Change], language: str) -> dict[UUID, About]:
+def _about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]]:
     """The same of changes in the current cell."""
     owners = {change.end_user_id for change in changes}
     shown = [change for change in changes if change.verb not in UNTOLD]
@@ -86,63 +66,45 @@ def _about(changes: Sequence[Change], language: str) -> dict[UUID, About]:
         contacts_shown = [people[one] for one in subjects if one in people][:MOST_NAMED]
         memories_shown = [memories[one] for one in subjects if one in memories][:MOST_NAMED]
         more = len(subjects) - len(contacts_shown) - len(memories_shown)
-        by_id[change.pk] = About(
-            tuple(contacts_shown),
-            tuple(memories_shown),
-            more if len(subjects) > 2 * MOST_NAMED else 0,
-            tuple(_edits(people | memories, rows.get(change.pk, ()), language)),
-        )
+        by_id[change.pk] = {
+            "people": contacts_shown,
+            "memories": memories_shown,
+            "more": more if len(subjects) > 2 * MOST_NAMED else 0,
+            "edits": list(_edits(people | memories, rows.get(change.pk, ()), language)),
+        }
     return by_id
 
 
-def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterable[Edit]:
+def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterable[dict[str, Any]]:
+    """What was there before and is not after, and the other way round."""
     for row in rows:
-        before, after = row["before"], row["after"]
-        if row["id"] not in shown or not before or not after:
-            continue
-        if row["model"] == "memories.memory" and "content" in before:
-            yield Edit(words.field("content"), (before["content"],), (after["content"],))
-        elif row["model"] == "contacts.contact":
-            yield from _of_person(before, after, language)
+        if row["id"] in shown and row["before"] and row["after"]:
+            old, new = (_in_words(row[side], language) for side in ("before", "after"))
+            for name in dict.fromkeys([*old, *new]):
+                before = [one for one in old.get(name, ()) if one not in new.get(name, ())]
+                after = [one for one in new.get(name, ()) if one not in old.get(name, ())]
+                if before or after:
+                    yield {"label": name, "before": before, "after": after}
 
 
-def _of_person(before: dict[str, Any], after: dict[str, Any], language: str) -> Iterable[Edit]:
-    genders = {"female": _("Female"), "male": _("Male")}
-    for field in ("name", "relationship", "gender", "personality", "note"):
-        if field in before:
-            old, new = (genders.get(side[field], side[field]) for side in (before, after))
-            yield Edit(words.field(field), (old,) if old else (), (new,) if new else ())
-    if "aliases" in before:
-        yield _apart(words.field("aliases"), before["aliases"], after["aliases"])
-    if "references" in before:
-        phrases = ([entry["text"] for entry in side["references"]] for side in (before, after))
-        yield _apart(_("May be called"), *phrases)
-    if "attributes" in before:
-        old_ones, new_ones = (_values(side["attributes"]) for side in (before, after))
-        for key in dict.fromkeys([*old_ones, *new_ones]):
-            edit = _apart(label(key, language), old_ones.get(key, []), new_ones.get(key, []))
-            if edit.before or edit.after:
-                yield edit
-
-
-def _values(attributes: dict[str, Any]) -> dict[str, list[str]]:
-    return {key: [str(one["value"]) for one in values] for key, values in attributes.items()}
-
-
-def _apart(name: str, before: Sequence[str], after: Sequence[str]) -> Edit:
-    return Edit(
-        name,
-        tuple(value for value in before if value not in after),
-        tuple(value for value in after if value not in before),
-    )
+def _in_words(columns: dict[str, Any], language: str) -> dict[str, list[str]]:
+    """What these columns of a memory or a person say, by what they are called."""
+    told: dict[str, list[str]] = {}
+    for name in ("content", "name", "relationship", "gender", "personality", "note"):
+        if value := columns.get(name):
+            told[words.field(name)] = [GENDERS.get(value, value) if name == "gender" else value]
+    told[words.field("aliases")] = columns.get("aliases", [])
+    told[_("May be called")] = [entry["text"] for entry in columns.get("references", ())]
+    for key, values in columns.get("attributes", {}).items():
+        told[label(key, language)] = [str(one["value"]) for one in values]
+    return told
 
 
 Steps = list[tuple[str, changed.Step]]  # each with the label of its key, the earliest first
 
 
 def in_lives(end_user: EndUser, language: str) -> list[tuple[Contact | None, Steps]]:
-    """What changed in the lives of the people who are known, and of the end user (None): values
-    that held one after the other. The latest first. Three statements."""
+    """What changed in the lives of people, and of the end user (None), the latest first."""
     matters = changed.changed(end_user)[:MOST_LIVES]
     ids = {one.person for one in matters if one.person}
     people = end_user.contacts.standing().light().in_bulk(ids)
@@ -155,3 +117,70 @@ def in_lives(end_user: EndUser, language: str) -> list[tuple[Contact | None, Ste
         for one in matters
         if one.person is None or one.person in people
     ]
+
+
+ORDER = ("-created_at", "id")
+MOST_NAMES = 200  # operators to choose from
+OPERATORS, APPS, USERS, JOBS = "operators", "apps", "users", "jobs"
+
+#: Which actors each group of a filter has.
+GROUPS = {
+    OPERATORS: Q(actor__startswith=OPERATOR),
+    APPS: Q(actor__startswith=APP),
+    USERS: Q(actor=USER),
+    JOBS: ~Q(actor__startswith=OPERATOR) & ~Q(actor__startswith=APP) & ~Q(actor=USER),
+}
+
+
+def matching(
+    users: QuerySet[EndUser],
+    *,
+    by: str = "",
+    verb: str = "",
+    whose: str = "",
+    person: str = "",
+    since: date | None = None,
+    until: date | None = None,
+) -> QuerySet[Change]:
+    """The changes of these end users that a filter lets through, without what they changed. ``by``
+    is a group or an actor; ``whose`` is in the id that the app gave an end user; ``person`` begins
+    a name. Days are the reader's; "" and None mean any."""
+    if whose:
+        users = users.filter(external_id__icontains=whose)
+    rows = Change.objects.filter(end_user__in=users.order_by().values("pk")).defer("rows")
+    if by:
+        rows = rows.filter(GROUPS.get(by) or Q(actor=by))
+    if verb:
+        rows = rows.filter(verb=verb)
+    if person:
+        people = _ids_of(users, person)
+        rows = rows.filter(subjects__has_any_keys=people) if people else rows.none()
+    if since:
+        rows = rows.filter(created_at__gte=_midnight(since))
+    if until:
+        rows = rows.filter(created_at__lt=_midnight(until + timedelta(days=1)))
+    return rows.select_related("end_user__app")
+
+
+def _ids_of(users: QuerySet[EndUser], name: str) -> list[str]:
+    """The ids of those whom a name begins, with all who were merged into them."""
+
+    def ids(part: QuerySet[EndUser]) -> list[UUID]:
+        named = [one.pk for one in everywhere.people_named(part, name)]
+        merged = Contact.objects.filter(merged_into__in=named).values_list("pk", flat=True)
+        return [*named, *merged]
+
+    return [str(pk) for pk in of_cells(users, ids)]
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+def operators(apps: Collection[App], *, limited: bool) -> list[str]:
+    """The names of operators; for somebody ``limited`` to these apps, of those who see one."""
+    people = get_user_model().objects.filter(Q(is_superuser=True) | ~Q(groups=None))
+    if limited:
+        people = people.filter(Q(operator=None) | Q(operator__apps__in=apps))
+    names = people.distinct().order_by("username").values_list("username", flat=True)
+    return list(names[:MOST_NAMES])

@@ -1,7 +1,6 @@
 """One person: what is known, its sources, and what was known before."""
 
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,99 +21,73 @@ from understanding.text import normalise
 MOST_CHANGES = 200  # read for the history of values
 MOST_SUBJECTS = 500  # memories of a person whose changes are shown with the person's
 MOST_SOURCES = 50  # shown at once
-# A change with the attributes of a person before and after it.
-Touch = tuple[Change, dict[str, Any], dict[str, Any]]
 NAMED = ("name", "alias")  # how somebody is found who is called so
 MOST_SORTED = 2000  # rows that are put in order by columns which no index of a person has
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
-    """A value that an attribute had. ``memory`` told it, or ``actor`` changed it."""
-
-    value: str
-    until: datetime | None
-    why: str
-    actor: str
-    memory: UUID | None
-
-
-@dataclass(frozen=True, slots=True)
 class Value:
-    """A value that an attribute has. No sources: a person ``stated`` it, by that change."""
+    """A value that an attribute has, or had ``until`` then, by the memories ``sources``; where it has
+    none it was stated, or taken away, by ``change``."""
 
     value: str
-    since: datetime | None
-    sources: list[UUID]
-    stated: Change | None
+    since: datetime | None = None
+    until: datetime | None = None
+    sources: Sequence[UUID] = ()
+    change: Change | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """``conflict``: several values of what has one at a time."""
+    """``conflict``: several values of what has one at a time. ``former`` ones stand latest first."""
 
     key: str
     label: str
-    values: tuple[Value, ...]
-    former: tuple[Former, ...]
+    values: list[Value]
+    former: list[Value]
     conflict: bool
 
 
 def attributes_of(contact: Contact, language: str) -> list[Attribute]:
     """What is known of a person in the order of the card, then what is no longer so."""
-    touched = _touched(contact)
-    former = _former(contact, touched)
     stated: dict[tuple[str, str], Change] = {}
-    for change, before, after in touched:
+    ended = list(_outdated(contact))
+    for change, before, after in _touched(contact):
         for added in _difference(after, before):
             stated.setdefault(added, change)
+        for key, value in _difference(before, after):
+            ended.append((key, Value(value, until=change.created_at, change=change)))
+    seen = {(key, normalise(value)) for key, value in _difference(contact.attributes, {})}
+    former: dict[str, list[Value]] = {}
+    for key, one in ended:
+        if (at := (key, normalise(one.value))) not in seen:
+            seen.add(at)
+            former.setdefault(key, []).append(one)
+    for values in former.values():
+        values.sort(key=lambda one: one.until.timestamp() if one.until else 0, reverse=True)
+
+    def value_of(key: str, entry: dict[str, Any]) -> Value:
+        since = parse_datetime(entry["since"]) if entry.get("since") else None
+        sources, value = [UUID(str(pk)) for pk in entry.get("sources", ())], str(entry["value"])
+        by = None if sources else stated.get((key, value))
+        return Value(value, since, sources=sources, change=by)
+
     order = {key: place for place, key in enumerate(ATTRIBUTES)}
-    keys = sorted(
-        {*contact.attributes, *former},
-        key=lambda key: (key not in contact.attributes, order.get(key, 99), key),
-    )
+    known = contact.attributes
+    keys = sorted({*known, *former}, key=lambda key: (key not in known, order.get(key, 99), key))
     return [
         Attribute(
-            key=key,
-            label=label(key, language),
-            values=tuple(
-                _value(entry, stated.get((key, str(entry["value"]))))
-                for entry in contact.attributes.get(key, ())
-            ),
-            former=tuple(former.get(key, ())),
+            key,
+            label(key, language),
+            [value_of(key, entry) for entry in known.get(key, ())],
+            former.get(key, []),
             conflict=key in contact.contradictions,
         )
         for key in keys
     ]
 
 
-def _value(entry: dict[str, Any], stated: Change | None) -> Value:
-    since = parse_datetime(entry["since"]) if entry.get("since") else None
-    sources = [UUID(str(pk)) for pk in entry.get("sources", ())]
-    return Value(str(entry["value"]), since, sources, None if sources else stated)
-
-
-def _former(contact: Contact, touched: Iterable[Touch]) -> dict[str, list[Former]]:
-    """Values that are no longer held, by key, the latest first: those of outdated memories, and
-    those that corrections took away."""
-    seen = {(key, normalise(value)) for key, value in _difference(contact.attributes, {})}
-    taken_away = (
-        (key, Former(value, change.created_at, change.why, change.actor, None))
-        for change, before, after in touched
-        for key, value in _difference(before, after)
-    )
-    by_key: dict[str, list[Former]] = {}
-    for key, former in [*_outdated(contact), *taken_away]:
-        at = (key, normalise(former.value))
-        if at not in seen:
-            seen.add(at)
-            by_key.setdefault(key, []).append(former)
-    for values in by_key.values():
-        values.sort(key=lambda one: one.until.timestamp() if one.until else 0, reverse=True)
-    return by_key
-
-
-def _outdated(contact: Contact) -> Iterable[tuple[str, Former]]:
+def _outdated(contact: Contact) -> Iterable[tuple[str, Value]]:
     """The keys and values of facts about a person that ended. One statement."""
     person = str(contact.pk)
     rows = (
@@ -130,11 +103,11 @@ def _outdated(contact: Contact) -> Iterable[tuple[str, Former]]:
             if fact["person"] == person and ended:
                 until = parse_datetime(fact.get("valid_to") or "") or memory.valid_to
                 until = until or memory.outdated_at
-                yield fact["key"], Former(str(fact["value"]), until, "", "", memory.pk)
+                yield fact["key"], Value(str(fact["value"]), until=until, sources=[memory.pk])
 
 
-def _touched(contact: Contact) -> list[Touch]:
-    """What changes did to the attributes of a person, the latest first. One statement."""
+def _touched(contact: Contact) -> Iterable[tuple[Change, dict[str, Any], dict[str, Any]]]:
+    """Changes of a person with the attributes before and after, the latest first. One statement."""
     row = RawSQL(
         """jsonb_path_query_first(accounts_change.rows,
         '$[*] ? (@.model == "contacts.contact" && @.id == $id)',
@@ -142,21 +115,12 @@ def _touched(contact: Contact) -> list[Touch]:
         [str(contact.pk)],
         output_field=JSONField(),
     )
-    changes = (
-        Change.objects.of(contact.end_user_id)
-        .filter(subjects__contains=[str(contact.pk)], undone_at=None)
-        .defer("rows")
-        .annotate(row=row)
-        .order_by("-created_at")
-    )
-
-    def attributes(change: Any, side: str) -> dict[str, Any]:
-        return ((change.row or {}).get(side) or {}).get("attributes") or {}
-
-    return [
-        (change, attributes(change, "before"), attributes(change, "after"))
-        for change in changes[:MOST_CHANGES]
-    ]
+    changes: Any = Change.objects.of(contact.end_user_id).annotate(row=row).defer("rows")
+    changes = changes.filter(subjects__contains=[str(contact.pk)], undone_at=None)
+    for change in changes.order_by("-created_at")[:MOST_CHANGES]:
+        sides = ((change.row or {}).get(side) or {} for side in ("before", "after"))
+        before, after = (side.get("attributes") or {} for side in sides)
+        yield change, before, after
 
 
 def _difference(some: dict[str, Any], others: dict[str, Any]) -> Iterable[tuple[str, str]]:
@@ -198,17 +162,10 @@ def memories_about(contact: Contact) -> QuerySet[Memory]:
 
 
 def memory_order(contact: Contact) -> tuple[str, ...]:
-    """Active ones first, then the latest. So many that sorting them takes time stand as they
-    were learnt, the latest first."""
+    """Active ones first, then the latest; by when they were learnt where they are very many."""
     links = contact.links.filter(rejected=False).order_by("-pk").values("pk")
     many = links[: MOST_SORTED + 1].count() > MOST_SORTED
     return ("-link",) if many else ("status", "-said_at", "id")
-
-
-def chosen(contact: Contact, memory_ids: Collection[UUID]) -> list[Memory]:
-    """Those of these memories that are about the person, the latest first."""
-    rows = memories_about(contact).filter(pk__in=memory_ids)
-    return list(rows.order_by("-said_at", "id"))
 
 
 def changes_of(contact: Contact) -> QuerySet[Change]:
@@ -236,14 +193,6 @@ SELECT DISTINCT id FROM (
         SELECT id FROM accounts_change WHERE subjects ? wanted AND end_user_id = %s OFFSET 0) hit
     LIMIT %s) hits
 """
-
-
-def tombstone(contact: Contact, merged: str) -> Contact | None:
-    """The person with this id who was merged into ``contact``."""
-    with suppress(ValueError):
-        rows = Contact.objects.of(contact.end_user_id).exclude(merged_into=None)
-        return rows.light().filter(pk=UUID(merged)).first()
-    return None
 
 
 def shared_aliases(contact: Contact) -> dict[str, list[Contact]]:

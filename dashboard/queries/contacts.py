@@ -1,7 +1,6 @@
 """The people of an end user: found, filtered and in order."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +27,7 @@ MOST_DONE = 20_000  # what operators did last, and left to do, that a filter loo
 FEW = 2000  # people found by name who are looked at one by one
 COMPARED = 100  # people who are weighed against one
 PICKED = 12  # people to choose from at once
+WORK = ("company", "job_title", "location")  # shown in a list
 #: The attributes that tell namesakes apart best.
 TELLING = ("company", "job_title", "location", "hometown", "birthday", "school")
 
@@ -65,8 +65,7 @@ def capped(rows: ContactQuerySet) -> int:
 
 
 def describe(end_user: EndUser, contacts: Sequence[Any]) -> None:
-    """Sets what the rows of a list show of these people: ``work``, ``memory_count``, whether they
-    are ``suggested`` as duplicates, and whether they are ``quiet``. Four statements, however many."""
+    """Sets what a list shows of people: ``work``, ``memory_count``, ``suggested``, ``quiet``."""
     ids = [contact.pk for contact in contacts]
     sizes = Contact.objects.of(end_user).filter(pk__in=ids).memory_counts()
     asked = Suggestion.objects.of(end_user).listed().filter(state=Suggestion.State.OPEN)
@@ -74,14 +73,14 @@ def describe(end_user: EndUser, contacts: Sequence[Any]) -> None:
     suggested = {pk for pair in pairs for pk in pair}
     rhythm = rhythms(end_user, ids)
     for one in contacts:
-        one.work, one.memory_count = _work(one.attributes), sizes.get(one.pk, 0)
+        known = (one.attributes[key][0]["value"] for key in WORK if one.attributes.get(key))
+        one.work, one.memory_count = " · ".join(map(str, known)), sizes.get(one.pk, 0)
         one.suggested = one.pk in suggested
         one.quiet = one.pk in rhythm and rhythm[one.pk].quiet
 
 
 def tell_apart(people: Iterable[Contact]) -> None:
-    """Sets ``distinction`` of each of these people: what tells them apart from others of the same
-    name and end user, "" where there are none. One statement."""
+    """Sets ``distinction``: what tells each from namesakes, "" without any. One statement."""
     shown = list(people)
     apart = distinctions({one.end_user_id for one in shown}, {one.name for one in shown})
     for one in shown:
@@ -89,8 +88,7 @@ def tell_apart(people: Iterable[Contact]) -> None:
 
 
 def distinctions(users: Iterable[int], names: Iterable[str]) -> dict[UUID, str]:
-    """By id, what tells people of these names apart from others of the same name and end user; the
-    relationship with it. Nobody whose name is the only one."""
+    """By id, what tells people of these names from others of the same name and end user."""
     keys = {name_key(name) for name in names}
     rows = Contact.objects.filter(end_user__in=set(users), name_key__in=keys).standing()
     columns = ("end_user_id", "name_key", "namesake", "relationship", "attributes", "aliases")
@@ -106,8 +104,7 @@ def distinctions(users: Iterable[int], names: Iterable[str]) -> dict[UUID, str]:
 
 
 def _distinction(person: Contact, others: Sequence[Contact]) -> str:
-    """The relationship where only this one has it, else with the first value or alias, or the
-    number, that no other has."""
+    """The relationship, value, alias or number that only this one has."""
     role = person.relationship
     if role and role not in {other.relationship for other in others}:
         return role
@@ -128,55 +125,31 @@ def _values(person: Contact) -> list[str]:
     return [*values, *person.aliases]
 
 
-def _work(attributes: dict[str, Any]) -> str:
-    known = [
-        attributes[key][0]["value"]
-        for key in ("company", "job_title", "location")
-        if attributes.get(key)
-    ]
-    return " · ".join(map(str, known))
-
-
-@dataclass(frozen=True, slots=True)
-class Likely:
-    """Somebody to choose; ``score`` is how likely they are the same person, in 0..1, None where
-    that is next to nothing."""
-
-    contact: Contact
-    score: float | None
-
-
-def likely(end_user: EndUser, person: Contact, q: str) -> list[Likely]:
-    """People who may be the same as ``person``, the likeliest first, up to PICKED + 1: of all whom
-    what was typed finds, else of those who were suggested or share a name, and the last mentioned."""
-    pairs = Suggestion.objects.of(end_user).filter(Q(first=person.pk) | Q(second=person.pk))
+def to_pick(
+    end_user: EndUser, q: str, without: Sequence[UUID] = (), same: Contact | None = None
+) -> list[Any]:
+    """People to choose from, up to PICKED + 1: whom ``q`` finds, else the last mentioned. With
+    ``same`` those who are likeliest the same person, with a ``score`` in 0..1 or None."""
+    rows = people(end_user, q).exclude(pk__in=without).order_by(*SORTS["recent"])
+    if same is None:
+        return list(rows[: PICKED + 1])
+    pairs = Suggestion.objects.of(end_user).filter(Q(first=same.pk) | Q(second=same.pk))
     waiting = pairs.filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
     known = {
-        second if first == person.pk else first: confidence
-        for first, second, confidence in waiting.order_by("-confidence")
-        .values_list("first", "second", "confidence")[:COMPARED]
-    }  # fmt: skip
-    rows = people(end_user, q).exclude(pk=person.pk).order_by(*SORTS["recent"])
-    if q.strip():
-        candidates = list(rows[:COMPARED])
-    else:
-        keys = person.keys.exclude(how="kinship").values("key")
-        alike = ContactKey.objects.of(end_user).filter(key__in=keys).exclude(contact=person.pk)
+        pair.second_id if pair.first_id == same.pk else pair.first_id: pair.confidence
+        for pair in waiting.order_by("-confidence")[:COMPARED]
+    }
+    rows = rows.exclude(pk=same.pk)
+    candidates = list(rows[: COMPARED if q.strip() else PICKED + 1])
+    if not q.strip():
+        keys = same.keys.exclude(how="kinship").values("key")
+        alike = ContactKey.objects.of(end_user).filter(key__in=keys).exclude(contact=same.pk)
         ids = [*known, *alike.values_list("contact", flat=True).distinct()[:COMPARED]]
-        candidates = list(
-            {one.pk: one for one in [*rows.filter(pk__in=ids), *rows[: PICKED + 1]]}.values()
-        )
-    own_record = record(person.person, person.attributes, ())
-    scores = {}
+        candidates = list(dict.fromkeys([*rows.filter(pk__in=ids), *candidates]))
+    own_record = record(same.person, same.attributes, ())
     for one in candidates:
         judged = compare(own_record, record(one.person, one.attributes, ()))
-        scores[one.pk] = known.get(one.pk, judged.score if judged.verdict != "none" else None)
-    candidates.sort(key=lambda one: -(scores[one.pk] or 0))  # else as they stand
-    return [Likely(one, scores[one.pk]) for one in candidates[: PICKED + 1]]
-
-
-def to_pick(end_user: EndUser, q: str, without: Sequence[UUID] = ()) -> list[Contact]:
-    """People to choose one from, up to PICKED + 1: those found by what was typed, else the last
-    mentioned."""
-    rows = people(end_user, q).exclude(pk__in=without)
-    return list(rows.order_by(*SORTS["recent"])[: PICKED + 1])
+        score = judged.score if judged.verdict != "none" else None
+        one.score = known.get(one.pk, score)
+    candidates.sort(key=lambda one: -(one.score or 0))  # else as they stand
+    return candidates[: PICKED + 1]

@@ -41,20 +41,16 @@ SELECT found.memory_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
 
 
 def found(users: QuerySet[EndUser], q: str) -> dict[str, list[Any]]:
-    """Whom ``q`` begins a name or alias of, in characters, pinyin or initials, the most mentioned
-    first; end users whose id holds it; memories that hold all of its words, the latest first. Of the
-    current cell; where none was entered, the first of all that answer."""
+    """Whom ``q`` begins a name of, end users whose id holds it, and memories with all of its words; of
+    the current cell or, where none was entered, of all that answer."""
     if not q.strip():
         return {"people": [], "users": [], "memories": []}
+    with_id = users.filter(external_id__icontains=q)
     return {
-        "people": merged(users, lambda part: _people(part, q), _MOST_MENTIONED, SHOWN),
-        "users": merged(users, lambda part: _users(part, q), _BY_ID, SHOWN),
+        "people": merged(users, lambda part: people_named(part, q), _MOST_MENTIONED, SHOWN),
+        "users": merged(with_id, lambda part: list(part.order_by(*_BY_ID)[:SHOWN]), _BY_ID, SHOWN),
         "memories": merged(users, lambda part: _memories(part, q), _LATEST, SHOWN),
     }
-
-
-def _users(users: QuerySet[EndUser], q: str) -> list[EndUser]:
-    return list(users.filter(external_id__icontains=q).order_by(*_BY_ID)[:SHOWN])
 
 
 def people_named(users: QuerySet[EndUser], q: str) -> list[Contact]:
@@ -65,11 +61,7 @@ def people_named(users: QuerySet[EndUser], q: str) -> list[Contact]:
     pattern = wanted.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_") + "%"
     ids = _ids(_PEOPLE, users, [pattern, OF_ONE_USER, MOST_KEYS])
     rows = Contact.objects.filter(pk__in=ids).standing().light().select_related("end_user__app")
-    return list(rows.order_by(*_MOST_MENTIONED)[:SHOWN])
-
-
-def _people(users: QuerySet[EndUser], q: str) -> list[Contact]:
-    people = people_named(users, q)
+    people = list(rows.order_by(*_MOST_MENTIONED)[:SHOWN])
     tell_apart(people)
     return people
 

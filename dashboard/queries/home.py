@@ -1,5 +1,6 @@
 """What needs a person now, whether the pipeline is well, and what a new installation lacks."""
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -35,41 +36,25 @@ STUCK = [Work.State.FAILED, Work.State.QUARANTINED]
 CAUSES = 2  # shown of one state
 
 
-def quarantined(users: QuerySet[EndUser]) -> QuerySet[Batch]:
-    """Batches that every try failed for, the oldest first."""
-    rows = Batch.objects.filter(end_user__in=users, state=Work.State.QUARANTINED)
-    return rows.select_related("end_user__app").order_by("pk")
-
-
-def of_nobody(users: QuerySet[EndUser]) -> QuerySet[Memory]:
-    """Memories that mention somebody and are linked to nobody, of at most MOST_USERS end users of
-    whom jobs noted that they have such."""
+def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
+    """What waits beside the decisions of ``review``: memories that mention somebody and are linked to
+    nobody (of at most MOST_USERS end users), batches in quarantine, forget requests."""
     # Asked for first: within the other statement, a planner reads everybody's memories for them.
     few = users.filter(has_unlinked=True).order_by("pk").values_list("pk", flat=True)[:MOST_USERS]
-    rows = Memory.objects.of_nobody(list(few))
-    return rows.select_related("end_user__app").defer("tokens", "embedding").order_by("-pk")
-
-
-def forgetting(users: QuerySet[EndUser]) -> QuerySet[Erasure]:
-    """What users asked to forget and is not erased yet, the next one due first."""
-    rows = Erasure.objects.filter(end_user__in=users, state=Erasure.State.PENDING)
-    return rows.select_related("end_user__app").order_by("due_at", "pk")
-
-
-def _refusal(waiting: int) -> dict[str, Any] | None:
-    """Why model servers refuse every request, since when, and how much work waits for them; None
-    while they accept requests."""
-    outages = list(Outage.objects.all())
-    if not outages:
-        return None
-    causes = list(dict.fromkeys(outage.error for outage in outages))
-    return {"causes": causes, "since": outages[0].since, "waiting": waiting}
+    nobody = Memory.objects.of_nobody(list(few)).defer("tokens", "embedding").order_by("-pk")
+    quarantined = Batch.objects.filter(end_user__in=users, state=Work.State.QUARANTINED)
+    forgetting = Erasure.objects.filter(end_user__in=users, state=Erasure.State.PENDING)
+    waiting: dict[str, QuerySet] = {
+        "nobody": nobody,
+        "quarantined": quarantined.order_by("pk"),
+        "forgetting": forgetting.order_by("due_at", "pk"),
+    }
+    return {name: rows.select_related("end_user__app") for name, rows in waiting.items()}
 
 
 def asked_who(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     """How many ``times`` a model was asked in DAYS days whom a message means, how often it
-    ``changed`` what was found without it, and how often it was ``late``. ``slow``: it is left alone
-    now."""
+    ``changed`` the answer or was ``late``. ``slow``: it is left alone now."""
     asks = settings.MIO_LLM == "openai" and settings.MIO_RESOLVE == "auto"
     slow = asks and pace.is_left_alone(settings.MIO_RESOLVE_MODEL)
     outcomes = ModelCall.Outcome
@@ -82,10 +67,9 @@ def asked_who(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``oldest`` is when the first message came that no batch has read; None when all are.
-    ``work`` is what runs, waits or failed, what waits for a model server aside: how many batches or
-    consolidations of a state, on which ``page``, with the commonest errors and the next try.
-    ``demo``: a worker has not read the demo conversation to its end."""
+    """``oldest`` is when the first unread message came, ``work`` how many batches or consolidations
+    are in a state, on which ``page``, with the commonest errors and the next try. ``demo``: the demo
+    conversation is not read yet."""
 
     oldest: datetime | None
     unread: int
@@ -121,27 +105,21 @@ def health(users: QuerySet[EndUser]) -> Health:
             count = sum(row["n"] for row in rows)
             one = {"page": page, "state": state, "count": count, "errors": errors[:CAUSES]}
             work.append(one | {"next_at": min(tries, default=None)})
-    return Health(oldest, unread, _refusal(refused), work, demo=_demo_unread(users))
-
-
-def _demo_unread(users: QuerySet[EndUser]) -> bool:
+    # Why model servers refuse every request, and since when.
+    refusal: dict[str, Any] | None = None
+    if outages := list(Outage.objects.all()):
+        causes = list(dict.fromkeys(outage.error for outage in outages))
+        refusal = {"causes": causes, "since": outages[0].since, "waiting": refused}
     undone = [Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED]
-    reading = Batch.objects.filter(end_user=OuterRef("pk"), state__in=undone)
-    waiting = Q(message_seq__gt=F("extracted_seq")) | Exists(reading)
-    return users.filter(waiting, **demo.WHO).exists()
+    reading = Exists(Batch.objects.filter(end_user=OuterRef("pk"), state__in=undone))
+    waiting = Q(message_seq__gt=F("extracted_seq")) | reading
+    demo_unread = users.filter(waiting, **demo.WHO).exists()
+    return Health(oldest, unread, refusal, work, demo_unread)
 
 
-@dataclass(slots=True)
-class Day:
-    """One day's model calls: tokens of both directions, the messages they read, failures, and US
-    dollars, None where a model's price is not known."""
-
-    day: date
-    calls: int = 0
-    failures: int = 0
-    tokens: int = 0
-    messages: int = 0
-    cost: float | None = 0.0
+def _days(today: date) -> list[date]:
+    """The last DAYS days, the oldest first."""
+    return [today - timedelta(days=n) for n in reversed(range(DAYS))]
 
 
 def _calls(users: QuerySet[EndUser], today: date) -> QuerySet[ModelCall]:
@@ -150,64 +128,49 @@ def _calls(users: QuerySet[EndUser], today: date) -> QuerySet[ModelCall]:
     return ModelCall.objects.filter(end_user__in=users, created_at__gte=start)
 
 
-def by_day(users: QuerySet[EndUser], today: date) -> list[Day]:
-    """The model calls of the last DAYS days, the oldest first, days without any included."""
-    rows = (
-        _calls(users, today)
-        .annotate(day=TruncDate("created_at"))
-        .order_by()
-        .values("day", "model")
-        .annotate(
-            calls=Count("pk"),
-            failures=Count("pk", ~Q(outcome__in=ModelCall.FINE)),
-            read=Sum("tokens_in"),
-            written=Sum("tokens_out"),
-            heard=Sum("messages"),
-        )
+def figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
+    """Of each of the last ``days``: ``tokens`` of model calls, ``costs`` in US dollars (none where a
+    price is unknown), the share of look-ups that needed the text ``fallback``. Of all: ``calls``,
+    ``failures``, ``messages`` read."""
+    rows = _calls(users, today).annotate(day=TruncDate("created_at")).order_by()
+    rows = rows.values("day", "model").annotate(
+        calls=Count("pk"),
+        failures=Count("pk", ~Q(outcome__in=ModelCall.FINE)),
+        read=Sum("tokens_in"),
+        written=Sum("tokens_out"),
+        heard=Sum("messages"),
     )
-    days = {day: Day(day) for day in _days(today)}
+    tokens, costs, all_days = Counter[date](), defaultdict[date, float](float), Counter[str]()
+    priced = True
     for row in rows:
-        day = days.setdefault(row["day"], Day(row["day"]))
-        day.calls += row["calls"]
-        day.failures += row["failures"]
-        day.tokens += row["read"] + row["written"]
-        day.messages += row["heard"]
         cost = cost_of(row["model"], row["read"], row["written"])
-        day.cost = None if day.cost is None or cost is None else day.cost + cost
-    return list(days.values())[:DAYS]
+        priced = priced and cost is not None
+        tokens[row["day"]] += row["read"] + row["written"]
+        costs[row["day"]] += cost or 0.0
+        all_days.update(calls=row["calls"], failures=row["failures"], messages=row["heard"])
+    days = _days(today)
+    retrievals = Retrieval.objects.filter(end_user__in=users, day__gte=days[0]).order_by()
+    sums = retrievals.values("day").annotate(linked=Sum("linked"), fallback=Sum("fallback"))
+    shares = {row["day"]: row["fallback"] / max(row["linked"] + row["fallback"], 1) for row in sums}
+    return {
+        "days": days,
+        "tokens": [tokens[day] for day in days],
+        "costs": [costs[day] for day in days] if priced else [],
+        "fallback": [shares.get(day, 0.0) for day in days],
+        **{name: all_days[name] for name in ("calls", "failures", "messages")},
+    }
 
 
 def cost_of(model: str, tokens_in: int, tokens_out: int) -> float | None:
-    """US dollars for these tokens by MIO_TOKEN_PRICES (dollars a million, in and out); None
-    for a model that has no price there. Models of this machine cost nothing."""
+    """US dollars for these tokens by MIO_TOKEN_PRICES; None for a model without a price there."""
     price = settings.MIO_TOKEN_PRICES.get(model)
     if price is None:
         return None
     return (tokens_in * price[0] + tokens_out * price[1]) / 1_000_000
 
 
-def fallback_by_day(users: QuerySet[EndUser], today: date) -> list[float]:
-    """The share of people's look-ups that needed the text fallback, in 0..1, for each of the last
-    DAYS days, the oldest first."""
-    days = _days(today)
-    rows = (
-        Retrieval.objects.filter(end_user__in=users, day__gte=days[0])
-        .order_by()
-        .values("day")
-        .annotate(linked=Sum("linked"), fallback=Sum("fallback"))
-    )
-    shares = {row["day"]: row["fallback"] / max(row["linked"] + row["fallback"], 1) for row in rows}
-    return [shares.get(day, 0.0) for day in days]
-
-
-def _days(today: date) -> list[date]:
-    """The last DAYS days, the oldest first."""
-    return [today - timedelta(days=n) for n in reversed(range(DAYS))]
-
-
 def first_steps(apps: QuerySet[App], users: QuerySet[EndUser]) -> list[tuple[str, bool]]:
-    """The first steps by name, and whether each is done by somebody of these apps other than the
-    demo; empty when all are. Five statements, each of which ends at the first row."""
+    """The first steps by name, and whether each is done beside the demo; empty when all are."""
     apps = apps.exclude(name=demo.APP)
     real_users = users.exclude(app__name=demo.APP).order_by()
     written = real_users.filter(message_seq__gt=0).exists()

@@ -29,8 +29,7 @@ def linked(memories: Iterable[Memory]) -> list[Contact]:
 
 
 def latest(end_user: EndUser, status: str, kind: str, *, of_nobody: bool) -> QuerySet[Memory]:
-    """What an end user told, of a status and type where these are given, or only what is
-    ``of_nobody`` though it should be about somebody. Profiles stand with their people."""
+    """What an end user told, of a status and type, or only what is ``of_nobody``."""
     rows = Memory.objects.of(end_user).facts()
     if of_nobody:
         rows = rows.of_nobody([end_user.pk])
@@ -67,8 +66,7 @@ def sources(memory: Memory) -> list[Message]:
 
 
 def neighbours(memory: Memory) -> list[tuple[str, list[tuple[Memory, graph.Step]]]]:
-    """The memories one edge away with the edge, in groups by how they stand to this one, which is
-    said in words; the strongest edge first."""
+    """The memories one edge away with the edge, by how they stand to this one in words."""
     near = graph.neighbours(memory.end_user, [memory.pk], hops=1, limit=MOST_BESIDE, heal=False)
     rows = with_people(Memory.objects.of(memory.end_user_id)).in_bulk(list(near))
     groups: dict[str, list[tuple[Memory, graph.Step]]] = {}

@@ -1,23 +1,32 @@
-"""What the playground offers to try, and what came of it in the reader's words."""
+"""What the playground offers to try, what came of it in the reader's words, and what was relevant and
+not injected, with the reason."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models.functions import Left
-from django.utils.translation import gettext
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 
 from accounts.models import EndUser
-from contacts import lookup
+from contacts import key_index, lookup
 from contacts.models import Contact
 from dashboard import words
 from dashboard.queries.memories import with_people
+from memories.context import linked
 from memories.context.result import Trace, Way
 from memories.context.turns import stored_turns
-from memories.models import Link, Memory
+from memories.models import Memory
 from memories.providers.errors import OutputError, ProviderError, TransientError
+from memories.providers.factory import embedder
+from memories.search import recall, relevance
+from memories.search.recall import SearchRequest
+from understanding.statements.wordings import greets
 from understanding.text import estimate_tokens, normalise
 from understanding.types import Mention
 
@@ -35,13 +44,12 @@ PRONOUNS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """A stored conversation with its last ``lines`` (role, text), oldest first."""
 
     id: str
     at: datetime
-    lines: tuple[tuple[str, str], ...]
+    lines: list[tuple[str, str]]
 
 
 def sessions(end_user: EndUser) -> list[Session]:
@@ -49,162 +57,223 @@ def sessions(end_user: EndUser) -> list[Session]:
     rows = end_user.messages.order_by("-seq").values_list(
         "session_id", "role", Left("content", WIDTH), "created_at"
     )
-    lines_by_session: dict[str, list[tuple[str, str, datetime]]] = {}
+    known: dict[str, Session] = {}
     for session, role, text, at in rows[:RECENT]:
-        lines_by_session.setdefault(session, []).append((role, text, at))
-    return [
-        Session(session, lines[0][2], tuple((r, t) for r, t, _at in lines[:LAST_LINES][::-1]))
-        for session, lines in list(lines_by_session.items())[:SESSIONS]
-    ]
+        lines = known.setdefault(session, Session(session, at, [])).lines
+        if len(lines) < LAST_LINES:
+            lines.insert(0, (role, text))
+    return list(known.values())[:SESSIONS]
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A message to try, in a stored session or ("") a new one, and what it shows."""
-
-    message: str
-    session_id: str
-    shows: str
-
-
-def examples(end_user: EndUser, known: Sequence[Session]) -> list[Example]:
-    """Messages about this user's own people: with a pronoun where the latest conversation
-    makes clear who is meant, else by name."""
-    language = end_user.reads
-    people = list(
-        Contact.objects.of(end_user)
-        .standing()
-        .order_by("-last_mentioned_at", "id")
-        .only("name", "gender")[: EXAMPLES * 2]
-    )
-    suggested: list[Example] = []
+def examples(end_user: EndUser, known: Sequence[Session]) -> list[dict[str, str]]:
+    """Messages to try about this user's own people: with a pronoun where the latest conversation
+    makes clear who is meant, else by name; and what each ``shows``."""
+    language, suggested = end_user.reads, list[dict[str, str]]()
+    latest = Contact.objects.of(end_user).standing().order_by("-last_mentioned_at", "id")
+    people = list(latest.only("name", "gender")[: EXAMPLES * 2])
     for person in people:
         if not suggested and known and person.gender:
-            question = PRONOUNS[language][person.gender]
-            mentions, *_ = lookup.look_up(end_user, question, _turns_of(end_user, known[0].id))
+            question, session = PRONOUNS[language][person.gender], known[0].id
+            mentions, *_spans = lookup.look_up(
+                end_user, question, partial(stored_turns, end_user, session)
+            )
             names = {mention.person.id: mention.person.name for mention in mentions}
             if len(names) == 1:
-                shows = gettext("A pronoun: in the last conversation it means %(name)s.")
-                name = {"name": next(iter(names.values()))}
-                suggested.append(Example(question, known[0].id, shows % name))
-    shows = gettext("A name, in a new conversation.")
+                shows = _("A pronoun: in the last conversation it means %(name)s.")
+                shows %= {"name": next(iter(names.values()))}
+                suggested.append({"message": question, "session_id": session, "shows": shows})
+    shows = _("A name, in a new conversation.")
     suggested += [
-        Example(ABOUT[language].format(name=person.name), "", shows)
+        {"message": ABOUT[language].format(name=person.name), "session_id": "", "shows": shows}
         for person in people[: EXAMPLES - len(suggested)]
     ]
     return suggested
 
 
-def _turns_of(end_user: EndUser, session_id: str) -> lookup.Turns:
-    return lambda: stored_turns(end_user, session_id)
-
-
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """A mention in words. ``alias``: the person's alias that it was found by, which can be
-    taken away; ``rivals``: others whom the same place may mean."""
-
-    mention: Mention
-    how: str
-    alias: str
-    rivals: tuple[Mention, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A memory that was found, with its people and why it is here. ``doubted``: its links to
-    the people of the message, each of which may be wrong."""
-
-    way: Way
-    memory: Memory
-    reasons: tuple[str, ...]
-    doubted: tuple[Link, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A trace as the page shows it."""
-
-    trace: Trace
-    spans: tuple[tuple[int, int], ...]
-    meant: tuple[Meant, ...]
-    memories: tuple[Remembered, ...]
-    bars: list[dict[str, Any]]
-    tokens: int
-    statements: int
-
-
-def answer(end_user: EndUser, trace: Trace) -> Answer:
-    """The trace in words; two statements, whatever was found."""
+def answer(end_user: EndUser, trace: Trace) -> dict[str, Any]:
+    """The trace in words; two statements. Of who is ``meant``: the ``alias`` that they were found by,
+    and ``rivals`` of the same place. Of ``memories``: the ``doubted`` links to who is meant."""
     rows = with_people(Memory.objects.of(end_user)).in_bulk([w.memory.pk for w in trace.ways])
     people = {mention.person.id: mention.person.name for mention in trace.mentions}
-    remembered = [
-        _remembered(way, rows[way.memory.pk], people) for way in trace.ways if way.memory.pk in rows
-    ]
-    return Answer(
-        trace=trace,
-        spans=tuple((m.start, m.end) for m in trace.mentions if m.start < m.end),
-        meant=tuple(_meant(mention, trace.mentions) for mention in trace.mentions),
-        memories=tuple(one for one in remembered if one.way.kept),
-        bars=_bars(trace),
-        tokens=estimate_tokens(trace.injection.system_prompt),
-        statements=sum(step.statements for step in trace.steps),
-    )
+    ways = [way for way in trace.ways if way.memory.pk in rows and way.kept]
+    longest = max((step.ms for step in trace.steps), default=0.0) or 1.0
+    return {
+        "trace": trace,
+        "spans": tuple((m.start, m.end) for m in trace.mentions if m.start < m.end),
+        "meant": [_meant(mention, trace.mentions) for mention in trace.mentions],
+        "memories": [_remembered(way, rows[way.memory.pk], people) for way in ways],
+        "bars": [
+            {"name": words.in_words(words.STEPS, step.name), "ms": step.ms,
+             "statements": step.statements, "share": round(100 * step.ms / longest, 1)}
+            for step in trace.steps
+        ],
+        "tokens": estimate_tokens(trace.injection.system_prompt),
+        "statements": sum(step.statements for step in trace.steps),
+    }  # fmt: skip
 
 
-def _meant(mention: Mention, others: Iterable[Mention]) -> Meant:
-    text = normalise(mention.text)
-    return Meant(
-        mention,
-        words.in_words(words.HOW, mention.how),
-        next((alias for alias in mention.person.aliases if normalise(alias) == text), ""),
-        tuple(
-            other
-            for other in others
-            if (other.start, other.end) == (mention.start, mention.end)
-            and other.person.id != mention.person.id
-        ),
-    )
+def _meant(mention: Mention, others: Iterable[Mention]) -> dict[str, Any]:
+    text, place = normalise(mention.text), (mention.start, mention.end)
+    aliases = (alias for alias in mention.person.aliases if normalise(alias) == text)
+    rivals = (one for one in others if (one.start, one.end) == place)
+    return {
+        "mention": mention,
+        "how": words.in_words(words.HOW, mention.how),
+        "alias": next(aliases, ""),
+        "rivals": [one for one in rivals if one.person.id != mention.person.id],
+    }
 
 
-def _remembered(way: Way, memory: Memory, people: Mapping[UUID, str]) -> Remembered:
+def _remembered(way: Way, memory: Memory, people: Mapping[UUID, str]) -> dict[str, Any]:
     links = [link for link in memory.links.all() if link.contact_id in people]
-    return Remembered(way, memory, tuple(_reasons(way, memory, links, people)), tuple(links))
-
-
-def _reasons(
-    way: Way, memory: Memory, links: Sequence[Link], people: Mapping[UUID, str]
-) -> list[str]:
     reasons = []
     if way.found and way.found.names:
         reasons.append(words.reason(way.found.reason))
     elif way.found:
         name = ", ".join(people[link.contact_id] for link in links)
-        reasons.append(gettext("linked to %(name)s") % {"name": name})
+        reasons.append(_("linked to %(name)s") % {"name": name})
     if way.hit:
         reasons += map(words.reason, way.hit.reasons)
     if memory.kind == Memory.Kind.PROFILE:
-        reasons.append(gettext("a profile, distilled from others"))
-    return reasons
-
-
-def _bars(trace: Trace) -> list[dict[str, Any]]:
-    """The steps of the way in words; ``share`` is in 0..100 of the longest."""
-    most = max((step.ms for step in trace.steps), default=0.0) or 1.0
-    return [
-        {"name": words.in_words(words.STEPS, step.name), "ms": step.ms,
-         "statements": step.statements, "share": round(100 * step.ms / most, 1)}
-        for step in trace.steps
-    ]  # fmt: skip
+        reasons.append(_("a profile, distilled from others"))
+    return {"way": way, "memory": memory, "reasons": reasons, "doubted": links}
 
 
 def refusal(error: ProviderError) -> str:
     """What went wrong with a model, for whoever waits for its reply."""
     if isinstance(error, TransientError):
         if error.retry_after:
-            text = gettext("The model asks to wait. Try again in %(seconds)d seconds.")
+            text = _("The model asks to wait. Try again in %(seconds)d seconds.")
             return text % {"seconds": round(error.retry_after)}
-        return gettext("The model could not be reached, was too busy or broke off. Try again.")
+        return _("The model could not be reached, was too busy or broke off. Try again.")
     if isinstance(error, OutputError):
-        return gettext("The reply ended too early, or was not in the expected form.")
-    return gettext("The model refused: the key, the model's name or the message is not accepted.")
+        return _("The reply ended too early, or was not in the expected form.")
+    return _("The model refused: the key, the model's name or the message is not accepted.")
+
+
+MOST_LEFT_OUT = 10  # of each
+# Search reads so many, among which those that were injected stand first.
+READ = 40
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A memory or a person; ``fix`` is what to correct where ``reason`` is wrong. ``likely`` is how
+    relevant a memory is, in 0..1, None where it was not judged."""
+
+    row: Any
+    reason: str
+    fix: str
+    likely: float | None = None
+    instead: UUID | None = None  # the person who was taken to be meant
+
+
+def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> dict[str, list[LeftOut]]:
+    """The nearest of each that ``build.trace`` left out when it was ``asked`` so."""
+    most = READ + asked["limit"]
+    request = SearchRequest(asked["message"], limit=most, statuses=list(Memory.Status), heal=False)
+    hits = {hit.memory.pk: hit for hit in recall.search(end_user, request, embedder=embedder())}
+    found_hits = {way.memory.pk: way.hit for way in trace.ways}
+    ids = list(dict.fromkeys([*found_hits, *hits]))
+    rows = with_people(Memory.objects.of(end_user)).in_bulk(ids)
+    hits |= {pk: hit for pk, hit in found_hits.items() if hit}
+    kept = {memory.id for memory in trace.injection.memories}
+    why = _why_left_out(end_user, trace, asked, list(rows))
+    memories = []
+    for memory in (rows[pk] for pk in ids if pk in rows and pk not in kept):
+        judged = hits[memory.pk].relevance if memory.pk in hits else None
+        likely = judged.likely if judged else None
+        memories.append(LeftOut(memory, *why(memory, likely), likely))
+    people = _people(end_user, trace, asked["message"], rows)
+    return {"memories": memories[:MOST_LEFT_OUT], "people": people}
+
+
+def _why_left_out(
+    end_user: EndUser, trace: Trace, asked: Mapping[str, Any], ids: list[UUID]
+) -> Callable[[Memory, float | None], tuple[str, str]]:
+    """Says why a memory was left out, by the rules of ``build.trace``, and what to correct."""
+    found = {way.memory.pk for way in trace.ways}
+    cards = {contact.id for contact in trace.injection.contacts}
+    meant = {m.person.id: m.person.name for m in trace.mentions if m.how != "conversation"}
+    denied = linked.said_not_to_be_about(end_user, list(meant), ids) if meant else set()
+    # Where little is known of those who are meant, memories of others are searched as well.
+    of_them = len(trace.about.found) if trace.about else 0
+    narrowed = bool(meant) and not (trace.about and of_them < asked["limit"])
+    searched = "search" in asked["include"] and not greets(asked["message"])
+    late = trace.injection.searched == "late"
+    needed = relevance.LEAST if found else relevance.FLOOR
+    no_room = _("It was found, and is over the budget of %(n)d tokens.")
+    no_room %= {"n": asked["token_budget"]}
+    if len(trace.injection.memories) >= asked["limit"]:
+        no_room = ngettext(
+            "It was found, and %(n)d memory is the most that is wanted.",
+            "It was found, and %(n)d memories are the most that is wanted.",
+            asked["limit"],
+        ) % {"n": asked["limit"]}
+
+    def why(memory: Memory, likely: float | None) -> tuple[str, str]:
+        people = {link.contact_id: link.contact.name for link in memory.links.all()}
+        between = pgettext("list", ", ")
+        holes = {
+            "name": between.join(meant.values()),
+            "others": between.join(people.values()),
+            "likely": f"{likely or 0:.0%}",
+            "floor": f"{needed:.0%}",
+        }
+        of_others = narrowed and meant.keys().isdisjoint(people)
+        rules = [
+            (memory.status == Memory.Status.ARCHIVED, _("It is archived."), "status"),
+            (memory.pk in found, no_room, "wording"),
+            (memory.status == Memory.Status.OUTDATED,
+             _("It is no longer true, and the message does not ask what used to be."), "status"),
+            (memory.kind == Memory.Kind.PROFILE and not cards.isdisjoint(people),
+             _("The card of the person says it."), "wording"),
+            (memory.pk in denied, _("Somebody said that it is not about %(name)s."), "about"),
+            (of_others and not people,
+             _("It is linked to nobody; the message means %(name)s."), "about"),
+            (of_others, _("It is about %(others)s; the message means %(name)s."), "about"),
+            (not searched,
+             _("Nothing was searched for: a greeting, or the search is off."), "wording"),
+            (late, _("The search would have come too late."), "wording"),
+            (likely is not None and likely < needed,
+             _("Below relevance: %(likely)s, of %(floor)s needed."), "wording"),
+            (True, _("Others fit the message better."), "wording"),
+        ]  # fmt: skip
+        return next((text % holes, fix) for holds, text, fix in rules if holds)
+
+    return why
+
+
+def _people(
+    end_user: EndUser, trace: Trace, message: str, memories: Mapping[UUID, Memory]
+) -> list[LeftOut]:
+    """Whom the message may name without being taken to, then of whom near memories are."""
+    injected = {contact.id for contact in trace.injection.contacts}
+    named: dict[UUID, tuple[str, bool]] = {}
+    for hit in key_index.hits(end_user, lookup.keys_in(message[: lookup.CHARACTERS])):
+        named.setdefault(UUID(hit.known["id"]), (hit.text, hit.known["archived"]))
+    about = Counter(link.contact_id for memory in memories.values() for link in memory.links.all())
+    ids = [pk for pk in dict.fromkeys([*named, *(pk for pk, _n in about.most_common())])
+           if pk not in injected][:MOST_LEFT_OUT]  # fmt: skip
+    rows = Contact.objects.of(end_user).standing().light().in_bulk(ids)
+    meant = next((m.person for m in trace.mentions if m.how != "conversation"), None)
+    left_out = []
+    for pk in (pk for pk in ids if pk in rows):
+        text, archived = named.get(pk, ("", rows[pk].archived_at is not None))
+        if archived:
+            left_out.append(LeftOut(rows[pk], _("They are archived."), "archive"))
+        elif text and meant:
+            reason = _("“%(text)s” may mean them; %(name)s was taken to be meant.")
+            names = {"text": text, "name": meant.name}
+            left_out.append(LeftOut(rows[pk], reason % names, "who", instead=meant.id))
+        elif text:
+            reason = _("“%(text)s” may mean them, and that was not sure enough.")
+            left_out.append(LeftOut(rows[pk], reason % {"text": text}, "names"))
+        else:
+            reason = ngettext(
+                "The message does not name them; %(n)d memory near to it is about them.",
+                "The message does not name them; %(n)d memories near to it are about them.",
+                about[pk],
+            )
+            left_out.append(LeftOut(rows[pk], reason % {"n": about[pk]}, "names"))
+    return left_out

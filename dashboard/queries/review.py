@@ -1,14 +1,13 @@
 """What waits for a person's decision, and what is needed to take it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import zip_longest
 from typing import Any
-from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, Max, Min, Model, Prefetch, QuerySet
 from django.utils import timezone
 
 from accounts import cells
@@ -18,6 +17,9 @@ from accounts.reasons import Reason
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact, Suggestion
 from dashboard import words
+from dashboard.queries.contact import namesakes
+from dashboard.queries.contacts import tell_apart
+from dashboard.queries.memories import linked
 from memories.corrections import edit_edges, merge_contacts, review_links
 from memories.models import Claim, Edge, Link, Memory, Message
 from understanding.attributes import is_single, label
@@ -44,8 +46,7 @@ def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
 
 
 def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
-    """Links of low confidence and links to people who share a name, the newest MOST + 1,
-    the newest first."""
+    """Links of low confidence or to namesakes, the newest MOST + 1, the newest first."""
     # Of each as many as are ever counted or shown: the database need not join the others.
     doubtful, twins = (
         rows.filter(end_user__in=users).order_by("-pk").values("pk")[: MOST + 1]
@@ -111,26 +112,19 @@ def in_doubt(users: QuerySet[EndUser], most: int, language: str) -> list[Contrad
         for person in conflicts(users)[:most]
         for key in person.contradictions
     ]  # fmt: skip
-    edges = list(contradictions(users)[: max(0, most - len(doubts))])
-    about = _people_of({pk for edge in edges for pk in (edge.source_id, edge.target_id)})
-    for edge in edges:
+    links = Link.objects.standing().with_people().filter(contact__merged_into=None).order_by("pk")
+    ends = (Prefetch(f"{end}__links", links) for end in ("source", "target"))
+    for edge in contradictions(users).prefetch_related(*ends)[: max(0, most - len(doubts))]:
         pair = sorted((edge.source, edge.target), key=lambda memory: memory.said_at)
-        people = {one.pk: one for memory in pair for one in about.get(memory.pk, ())}
-        doubts.append(Contradiction(str(edge.pk), edge.end_user, [*people.values()],
-                                   _lettered(pair), edge=edge))  # fmt: skip
+        people = list(dict.fromkeys(linked(pair)))
+        doubts.append(
+            Contradiction(str(edge.pk), edge.end_user, people, _lettered(pair), edge=edge)
+        )
     return doubts[:most]
 
 
 def _lettered(values: Sequence[Any]) -> list[tuple[str, Any]]:
     return list(zip_longest("abcdef"[: len(values)], values, fillvalue=""))
-
-
-def _people_of(memories: Collection[UUID]) -> dict[UUID, list[Contact]]:
-    links = Link.objects.standing().filter(memory__in=memories, contact__merged_into=None)
-    people: dict[UUID, list[Contact]] = {}
-    for link in links.with_people().order_by("pk"):
-        people.setdefault(link.memory_id, []).append(link.contact)
-    return people
 
 
 def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
@@ -179,67 +173,40 @@ def elsewhere(waiting: Mapping[str, QuerySet]) -> list[tuple[str, int]]:
     return [(name, count) for name, count in waiting_in if count]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One attribute of two people beside each other."""
-
-    key: str
-    label: str
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-    same: bool
-    conflict: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of two people, with the latest memories and how many are current."""
-
-    contact: Contact
-    memories: Sequence[Any]
-    memory_count: int
-
-
-def side(contact: Contact) -> Side:
-    """A person as one column of the comparison."""
+def side(contact: Contact) -> dict[str, Any]:
+    """A person as one column of the comparison, with the latest memories and how many are current."""
     about = Memory.objects.of(contact.end_user_id).active().about(contact.pk)
     facts = about.facts().annotate(link=F("links__id")).order_by("-link")
-    latest = list(facts.defer("tokens")[:SHOWN_MEMORIES])
-    count = Contact.objects.filter(pk=contact.pk).memory_counts().get(contact.pk, 0)
-    return Side(contact, latest, count)
+    return {
+        "contact": contact,
+        "memories": list(facts.defer("tokens")[:SHOWN_MEMORIES]),
+        "memory_count": Contact.objects.filter(pk=contact.pk).memory_counts().get(contact.pk, 0),
+    }
 
 
-def beside(left: Contact, right: Contact, language: str) -> list[Row]:
-    """The attributes of two people, those that both have first."""
+def beside(left: Contact, right: Contact, language: str) -> list[dict[str, Any]]:
+    """The attributes of two people beside each other, those that differ first, then what is the same."""
     rows = []
     for key in dict.fromkeys([*left.attributes, *right.attributes]):
-        values = [
-            tuple(str(value["value"]) for value in contact.attributes.get(key, ()))
+        sides = [
+            [str(value["value"]) for value in contact.attributes.get(key, ())]
             for contact in (left, right)
         ]
-        one, other = ({normalise(value) for value in side} for side in values)
-        both = bool(one and other)
-        rows.append(
-            Row(
-                key=key,
-                label=label(key, language),
-                left=values[0],
-                right=values[1],
-                same=both and bool(one & other),
-                conflict=both and is_single(key) and not one & other,
-            )
-        )
-    return sorted(rows, key=lambda row: (not row.conflict, not row.same))
+        one, other = ({normalise(value) for value in side} for side in sides)
+        both, same = bool(one and other), bool(one & other)
+        row = {"key": key, "label": label(key, language), "left": sides[0], "right": sides[1]}
+        rows.append(row | {"same": same, "conflict": both and is_single(key) and not same})
+    return sorted(rows, key=lambda row: (not row["conflict"], not row["same"]))
 
 
-def evidence(suggestion: Suggestion, rows: Sequence[Row]) -> list[tuple[str, float]]:
-    """What speaks for and against a suggestion, and its weight in the units of the comparison:
-    negative speaks against. What counts most first, then the attributes that differ. The oldest
-    suggestions hold no code but a text."""
+def evidence(suggestion: Suggestion, rows: Sequence[dict[str, Any]]) -> list[tuple[str, float]]:
+    """What speaks for (positive) and against a suggestion with its weight, the heaviest first, then
+    the attributes that differ. The oldest suggestions hold no code but a text."""
     shown = [
-        (f"{row.label}: {' ≠ '.join((row.left[0], row.right[0]))}", DIFFERS)
-        for row in rows if row.conflict
-    ]  # fmt: skip
+        (f"{row['label']}: {row['left'][0]} ≠ {row['right'][0]}", DIFFERS)
+        for row in rows
+        if row["conflict"]
+    ]
     for row in suggestion.known_evidence:
         why = Reason(row["code"], **row["params"]) if "code" in row else row["text"]
         shown.append((words.reason(why), float(row["weight"])))
@@ -249,8 +216,7 @@ def evidence(suggestion: Suggestion, rows: Sequence[Row]) -> list[tuple[str, flo
 def preview(
     loser: Contact, survivor: Contact, actor: str, choice: Choice = AS_IT_IS
 ) -> dict[str, Any] | Reason | str:
-    """The card of the survivor if ``actor`` merged them, with its length in tokens, or why they
-    can't be."""
+    """The card of the survivor of a merge with its length in tokens, or why there is none."""
     try:
         card = merge_contacts.rehearsed_card(
             loser.end_user, loser.pk, survivor.pk, actor=actor, choice=choice
@@ -260,19 +226,20 @@ def preview(
     return {"card": card, "tokens": estimate_tokens(card)}
 
 
-def messages_around(link: Link) -> list[tuple[Message, bool]]:
-    """The messages that a memory rests on with those beside them, in order; True marks what
-    it rests on."""
+def beside_link(link: Link) -> dict[str, Any]:
+    """What a doubtful link is judged by: the messages ``around`` its source, each with whether the
+    memory rests on it; and ``twins``, who have the person's name."""
+    person = link.contact
+    tell_apart(twins := namesakes(person))
     ids = link.memory.source_message_ids[:AROUND]
-    seqs = list(
-        Message.objects.of(link.end_user_id).filter(pk__in=ids).values_list("seq", flat=True)
-    )
-    if not seqs:
-        return []
-    rows = Message.objects.of(link.end_user_id).filter(
-        seq__gte=min(seqs) - AROUND, seq__lte=min(max(seqs), min(seqs) + 10) + AROUND
-    )
-    return [(row, row.pk in ids) for row in rows.order_by("seq")]
+    messages = Message.objects.of(link.end_user_id)
+    ends = messages.filter(pk__in=ids).aggregate(first=Min("seq"), last=Max("seq"))
+    around: list[tuple[Message, bool]] = []
+    if (first := ends["first"]) is not None:
+        last = min(ends["last"], first + 10) + AROUND
+        rows = messages.filter(seq__range=(first - AROUND, last)).order_by("seq")
+        around = [(row, row.pk in ids) for row in rows]
+    return {"around": around, "names": [person.name, *person.aliases], "twins": twins}
 
 
 def claims_of(rows: Sequence[Any]) -> dict[Any, Claim]:
@@ -287,16 +254,11 @@ def claims_of(rows: Sequence[Any]) -> dict[Any, Claim]:
     return {pk: by_name[name] for pk, name in names.items() if name in by_name}
 
 
-def take_claim(end_user: EndUser, what: str, operator: str) -> Claim:
-    """Notes that the operator is on a row from now on; returns whose it is, which is somebody else's
-    where they were there before."""
+def claim(end_user: EndUser, what: str, operator: str) -> str:
+    """Claims a row for the operator unless somebody else has; returns whose it is."""
     now = timezone.now()
     Claim.objects.of(end_user).filter(at__lte=now - CLAIMED_FOR).delete()
-    claim, _made = Claim.objects.of(end_user).get_or_create(
+    row, _made = Claim.objects.of(end_user).get_or_create(
         what=what, defaults={"end_user": end_user, "operator": operator, "at": now}
     )
-    return claim
-
-
-def leave_claim(end_user: EndUser, what: str, operator: str) -> None:
-    Claim.objects.of(end_user).filter(what=what, operator=operator).delete()
+    return row.operator

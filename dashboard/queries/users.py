@@ -47,8 +47,7 @@ def stored(end_user: EndUser) -> list[tuple[str, int]]:
 
 
 def own_keys(end_user: EndUser) -> list[tuple[str, str, list[dict[str, Any]]]]:
-    """The keys of the user's own card, each with what it is called in the reader's language and its
-    values, as ``Contact.attributes`` has them."""
+    """The keys of the user's own card with their labels, and values as in ``attributes``."""
     known = own_card.of(end_user).items()
     return [(key, label(key, language_of()), values) for key, values in known]
 
@@ -73,8 +72,7 @@ def undecided(end_user: EndUser) -> list[tuple[Erasure, list[Message], list[Cont
 
 
 def with_keys(apps: QuerySet[App]) -> list[App]:
-    """Apps with their keys, how many of these are ``in_use`` and when one was ``last_used``, where
-    their chats go, and how many end users they have."""
+    """Apps with keys, how many are ``in_use``, when ``last_used``, and how many end users."""
     users = Count("placements" if cells.several() else "end_users")
     # The role that reads end users may not read upstreams: these have a statement of their own.
     rows: list[Any] = list(apps.annotate(users=users).prefetch_related("keys", "upstream"))

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.timesince import timesince
+from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
@@ -36,6 +36,7 @@ register = template.Library()
 
 HUES = 8
 _TURNS = {"R", "AL", "AN"}  # kinds of characters that are written from right to left
+# Django's Chinese calls a span of days 日, as if it were a date.
 SPANS: dict[str, Any] = {
     "year": ngettext_lazy("%(num)d year", "%(num)d years", "num"),
     "month": ngettext_lazy("%(num)d month", "%(num)d months", "num"),
@@ -60,8 +61,7 @@ def seen(text: Any) -> str:
 
 @register.filter
 def said(text: Any) -> SafeString:
-    """Words that somebody else wrote: kept apart from the page's own direction of writing, and
-    without what is not seen in them but turns or hides them."""
+    """Words that somebody else wrote, without invisible characters and of their own direction."""
     shown = visible(str(text if text is not None else ""))
     return format_html('<bdi class="said">{}</bdi>', shown if shown.strip() else seen(text))
 
@@ -106,14 +106,12 @@ def ago(moment: datetime | None) -> SafeString:
     if moment is None:
         return mark_safe("—")
     if abs(timezone.now() - moment).total_seconds() < 60:
-        words = _("just now")
+        text = _("just now")
     elif moment > timezone.now():
-        words = _("in %(time)s") % {
-            "time": timesince(timezone.now(), moment, depth=1, time_strings=SPANS)
-        }
+        text = _("in %(time)s") % {"time": timeuntil(moment, depth=1, time_strings=SPANS)}
     else:
-        words = _("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=SPANS)}
-    return _time(timezone.localtime(moment), words)
+        text = _("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=SPANS)}
+    return _time(timezone.localtime(moment), text)
 
 
 @register.filter
@@ -131,7 +129,11 @@ def day(moment: datetime | str | None) -> SafeString:
 def exactly(moment: datetime) -> SafeString:
     """The minute, with the time zone."""
     local = timezone.localtime(moment)
-    return _time(local, f"{date(local, 'DATETIME_FORMAT')} {local.isoformat()[-6:]}")
+    return _time(local, _exact(local))
+
+
+def _exact(local: datetime) -> str:
+    return f"{date(local, 'DATETIME_FORMAT')} {local.isoformat()[-6:]}"
 
 
 @register.filter
@@ -142,9 +144,10 @@ def told_on(row: Memory | Message) -> SafeString:
     return _time(local, date(local, "DATE_FORMAT"))
 
 
-def _time(local: datetime, words: str) -> SafeString:
-    exact = f"{date(local, 'DATETIME_FORMAT')} {local.isoformat()[-6:]}"
-    return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), exact, words)
+def _time(local: datetime, text: str) -> SafeString:
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', local.isoformat(), _exact(local), text
+    )
 
 
 @register.filter
@@ -172,8 +175,7 @@ def number(count: int | None) -> str:
 
 @register.filter
 def told_by(text: str, actor: str) -> SafeString:
-    """Why something was done: a machine's words in the reader's language, a person's as they
-    are."""
+    """Why something was done: a machine's words translated, a person's as they are."""
     if actor.startswith((words.OPERATOR, words.APP)):
         return said(text)
     return machine_said(text)
@@ -194,16 +196,9 @@ def who(actor: str) -> SafeString:
     return format_html("{}", _(named)) if named else said(actor)
 
 
-@register.filter
-def erased(what: str) -> str:
-    """What a receipt says was erased."""
-    return words.in_words(words.ERASED, what)
-
-
 @register.simple_tag
 def bond(relation: Relation, here: Contact, token: str = "") -> SafeString:
-    """Who is what of whom, in the order of the reader's language; others than ``here`` as links, on
-    the end user's own page with its ``token``."""
+    """Who is what of whom; others than ``here`` as links, on the own page by its ``token``."""
 
     def shown(person: Contact) -> SafeString:
         if person.pk == here.pk:
@@ -223,21 +218,18 @@ def bond(relation: Relation, here: Contact, token: str = "") -> SafeString:
 @register.simple_tag
 def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
     """The text with these stretches (start and end in code points) highlighted."""
-    at = 0
-    parts = []
+    at, parts = 0, []
     for start, end in sorted(spans):
-        if start < at:
-            continue
-        parts.append((visible(text[at:start]), visible(text[start:end])))
-        at = end
+        if start >= at:
+            parts.append((visible(text[at:start]), visible(text[start:end])))
+            at = end
     body = format_html_join("", "{}<mark>{}</mark>", parts)
     return format_html('<bdi class="said">{}{}</bdi>', body, visible(text[at:]))
 
 
 @register.simple_tag
 def finding(text: str, names: Sequence[str]) -> SafeString:
-    """The text with every occurrence of these names highlighted, whatever their case; the longer one
-    of two that begin at one place."""
+    """The text with these names highlighted, whatever their case; of two the longer one."""
     longest_first = sorted(filter(None, names), key=len, reverse=True)
     pattern = "|".join(map(re.escape, longest_first))
     hits = re.finditer(pattern, text, re.IGNORECASE) if pattern else ()
@@ -278,40 +270,47 @@ def row_name(row: Any) -> str:
     return Claim.name_of(getattr(row, "subject", row))
 
 
+def _saw(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> SafeString:
+    """The input by which a form tells what it saw of a row (``dashboard.state_tokens``)."""
+    return _input(SAW, state_tokens.token(label, row, columns, **where))
+
+
+def _input(name: str, token: str) -> SafeString:
+    return format_html('<input type="hidden" name="{}" value="{}">', name, token)
+
+
 @register.simple_tag
 def saw(row: Model, *columns: str, choice: bool = False) -> SafeString:
-    """The input by which a form tells what it saw of a row, or of one that is a ``choice`` among
-    several; see ``dashboard.state_tokens``."""
+    """What a form saw of a row, or of one that is a ``choice`` among several."""
     token = state_tokens.token(row._meta.label_lower, row, columns)
-    return _saw(SAW_CHOICE if choice else SAW, token)
+    return _input(SAW_CHOICE if choice else SAW, token)
 
 
 @register.simple_tag
 def saw_pair(suggestion: Suggestion | None, one: Contact, other: Contact) -> SafeString:
     """What is suggested, or not, of two people."""
     first, second = sorted((one.pk, other.pk))
-    label = Suggestion._meta.label_lower
-    return _saw(SAW, state_tokens.token(label, suggestion, first=first, second=second))
+    return _saw("contacts.suggestion", suggestion, first=first, second=second)
 
 
 @register.simple_tag
 def saw_all(end_user: EndUser, model: str, columns: str, **where: Any) -> SafeString:
     """What it saw of all rows of a model that ``where`` finds; ``columns`` by blanks."""
-    return _saw(SAW, state_tokens.token_of_all(end_user, model, columns.split(), **where))
+    return _input(SAW, state_tokens.token_of_all(end_user, model, columns.split(), **where))
 
 
 @register.simple_tag
 def saw_latest(end_user: EndUser) -> SafeString:
     """Up to which change of an end user's rows it saw them."""
     latest = Change.objects.of(end_user).only("undone_at", "end_user").first()
-    return _saw(SAW, state_tokens.token("accounts.change", latest, end_user=end_user.pk))
+    return _saw("accounts.change", latest, end_user=end_user.pk)
 
 
 @register.simple_tag
 def saw_names(end_user: EndUser, person: Person) -> SafeString:
     """What somebody is called."""
-    of = {"pk": person.id, "end_user": end_user.pk}
-    return _saw(SAW, state_tokens.token("contacts.contact", person, ("name", "aliases"), **of))
+    names = ("name", "aliases")
+    return _saw("contacts.contact", person, names, pk=person.id, end_user=end_user.pk)
 
 
 @register.simple_tag
@@ -320,7 +319,7 @@ def saw_link(memory: Memory, person: Contact) -> SafeString:
     link = Link(end_user_id=memory.end_user_id, contact=person, rejected=False)
     of = {"memory": memory.pk, "contact": person.pk}
     columns = ("contact_id", "rejected")
-    return _saw(SAW_CHOICE, state_tokens.token("memories.link", link, columns, **of))
+    return _input(SAW_CHOICE, state_tokens.token("memories.link", link, columns, **of))
 
 
 @register.simple_tag
@@ -328,11 +327,7 @@ def saw_edge(end_user: EndUser, step: Step) -> SafeString:
     """How two memories stand to each other."""
     ends = [step.target, step.source] if step.inverse else [step.source, step.target]
     edge = Edge(end_user=end_user, kind=step.kind, source_id=ends[0], target_id=ends[1])
-    return _saw(SAW, state_tokens.token("memories.edge", edge, pk=step.edge))
-
-
-def _saw(name: str, token: str) -> SafeString:
-    return format_html('<input type="hidden" name="{}" value="{}">', name, token)
+    return _saw("memories.edge", edge, pk=step.edge)
 
 
 @register.simple_tag
@@ -343,11 +338,12 @@ def key(name: str) -> SafeString:
 
 register.filter(words.stands)
 
-# What a change did, a maintenance job does, a model was asked for, and what is counted.
+# What a change did, a maintenance job does, a model was asked for, what is counted and was erased.
 for _name, _table in (
     ("verb", words.VERBS),
     ("job", words.JOBS),
     ("purpose", words.PURPOSES),
     ("count_of", words.COUNTS),
+    ("erased", words.ERASED),
 ):
     register.filter(_name, partial(words.in_words, _table))

@@ -1,25 +1,30 @@
-"""Activity: who did what, over all end users that an operator may see; and receipts of erasures,
-which prove what was erased without a word of it."""
+"""Activity: who changed what, why, and the way back, of one end user or of all that an operator may
+see; and receipts of erasures, which prove what was erased without a word of it."""
 
 import csv
+from collections.abc import Sequence
 from datetime import UTC, timedelta
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render, resolve_url
+from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from accounts import cells, paging
+from accounts.cells import atomic
 from accounts.models import Change, EndUser
-from dashboard import access, pager, words
-from dashboard.queries import activity as queries
-from dashboard.queries import changes
+from accounts.rollback import LaterChanges, later_changes
+from dashboard import access, feedback, pager, words
+from dashboard.queries import changes as queries
+from dashboard.words import language_of
+from memories.corrections.undo import undo_change
 from memories.erasure.receipts import of_user
 from memories.models import Erasure, Receipt
 
@@ -80,12 +85,12 @@ def _rows(request: HttpRequest, form: Filter) -> QuerySet[Change]:
 def activity(request: HttpRequest) -> HttpResponse:
     """The latest changes that the filter lets through."""
     form = _filter(request)
-    context: dict[str, Any] = {"form": form, "away": access.cells_away(), "days": DAYS}
+    context: dict[str, Any] = {"form": form, "days": DAYS}
     if not form.is_valid():
         return render(request, "activity/list.html", context, status=422)
     with cells.everywhere():
         page = pager.page_of(request, _rows(request, form), queries.ORDER)
-    about = changes.about(page.rows, words.language_of())
+    about = queries.about(page.rows, language_of())
     context |= {"page": page, "about": about, "most_rows": MOST_ROWS}
     return render(request, "activity/list.html", context)
 
@@ -125,7 +130,7 @@ def change(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpRespons
     """One change: what it was about, who made it and why, with its Undo."""
     row = get_object_or_404(Change.objects.of(end_user).defer("rows"), pk=change)
     row.end_user = end_user
-    about = changes.about([row], words.language_of())
+    about = queries.about([row], language_of())
     context = {"end_user": end_user, "change": row, "about": about}
     return render(request, "activity/change.html", context)
 
@@ -148,7 +153,7 @@ def receipts(request: HttpRequest) -> HttpResponse:
         rows = of_user(rows, wanted, access.apps_of(request).values_list("pk", flat=True))
     with cells.everywhere():
         page = pager.page_of(request, rows, LATEST_ERASED)
-    context = {"page": page, "q": wanted, "away": access.cells_away()}
+    context = {"page": page, "q": wanted}
     return render(request, "receipts/list.html", context)
 
 
@@ -168,10 +173,96 @@ def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
     return render(request, "receipts/one.html", {"receipt": row, "left": left})
 
 
+@access.page
+def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """All changes of an end user, the latest first."""
+    rows = Change.objects.of(end_user).defer("rows")
+    by = request.GET.get("by", "")
+    if by in queries.GROUPS:
+        rows = rows.filter(queries.GROUPS[by])
+    page = pager.page_of(request, rows, ["-created_at", "id"])
+    about = queries.about(page.rows, language_of())
+    context = {"end_user": end_user, "page": page, "about": about, "by": by}
+    return render(request, "changes.html", context)
+
+
+@access.page
+def in_lives(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """What changed in the lives of an end user and their people, with the memories that tell it."""
+    context = {"end_user": end_user, "found": queries.in_lives(end_user, language_of())}
+    return render(request, "lives.html", context)
+
+
+@access.page
+def later(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """The changes that one Undo is to take back, and the later ones that go with them."""
+    wanted = _wanted(end_user, request.GET.getlist("change"))
+    later_by_id = {one.pk: one for change in wanted for one in later_changes(change)}
+    others = sorted(later_by_id.values(), key=lambda one: one.created_at, reverse=True)
+    context = {
+        "end_user": end_user,
+        "changes": wanted,
+        "later": [one for one in others if one not in wanted],
+        "about": queries.about([*wanted, *others], language_of()),
+        "next": feedback.ours(request, request.GET.get("next", "")),
+    }
+    return render(request, "later_changes.html", context)
+
+
+@access.action(token=False)
+def undo(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpResponse:
+    """Takes a change back."""
+    row = get_object_or_404(Change.objects.of(end_user), pk=change)
+    return _take_back(request, end_user, [row])
+
+
+@access.action(token=False)
+def undo_all(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """Undoes the changes of one action, all or none; ``with_later`` also what came later."""
+    rows = _wanted(end_user, request.POST.getlist("change"))
+    return _take_back(request, end_user, rows, with_later=bool(request.POST.get("with_later")))
+
+
+def _wanted(end_user: EndUser, ids: Sequence[str]) -> list[Change]:
+    """The changes that are not undone of these, newest first."""
+    rows = Change.objects.of(end_user).filter(pk__in=access.valid_ids(ids))
+    return list(rows.order_by("-created_at", "pk"))
+
+
+def _take_back(
+    request: HttpRequest, end_user: EndUser, rows: Sequence[Change], *, with_later: bool = False
+) -> HttpResponse:
+    """Undoes changes in this order, all or none. A page names later ones in the way."""
+    undone = 0
+    try:
+        with atomic():
+            for row in rows:
+                row.refresh_from_db(fields=["undone_at"])
+                if undone and row.undone_at:
+                    continue  # as a later one of another of these
+                others = undo_change(row, actor=access.actor(request), with_later=with_later)
+                undone += 1 + len(others)
+    except LaterChanges:
+        asked = {"change": [row.pk for row in rows], "next": request.POST.get("next", "")}
+        address = resolve_url("dashboard:later", end_user.pk)
+        return redirect(f"{address}?{urlencode(asked, doseq=True)}")
+    if with_later:
+        message = ngettext("%(n)d change undone.", "%(n)d changes undone.", undone)
+        feedback.done(request, message, n=undone)
+    else:
+        feedback.done(request, _("Undone."))
+    return feedback.back(request, "dashboard:changes", end_user.pk)
+
+
 urls = [
     path("activity/", activity, name="activity"),
     path("activity/csv/", as_csv, name="activity-csv"),
     path("receipts/", receipts, name="receipts"),
     path("receipts/<uuid:receipt>/", receipt, name="receipt"),
+    path("u/<int:user>/changes/", changes, name="changes"),
+    path("u/<int:user>/changes/lives/", in_lives, name="lives"),
+    path("u/<int:user>/changes/later/", later, name="later"),
+    path("u/<int:user>/changes/undo/", undo_all, name="undo_all"),
     path("u/<int:user>/changes/<uuid:change>/", change, name="change"),
+    path("u/<int:user>/changes/<uuid:change>/undo/", undo, name="undo"),
 ]

@@ -2,7 +2,6 @@
 of chat clients."""
 
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
@@ -16,7 +15,7 @@ from accounts.errors import ApiError
 from accounts.models import ApiKey, App
 from dashboard import access, feedback
 from dashboard.views.users import MAX_LABEL
-from gateway import probe, upstreams
+from gateway import upstreams
 from gateway.models import Upstream
 from understanding.text import clean
 
@@ -24,24 +23,11 @@ SHOWN_MODELS = 30
 KEY = "mio_…"
 
 
-@dataclass(frozen=True, slots=True)
-class ChatClient:
-    """``key`` is which kind of key it takes: "signed" or "trusted" say who the user is in headers,
-    "app" in the body, "bound" in no way. ``settings`` has places for {base} and {key}."""
-
-    name: str
-    key: str
-    settings: str
-
-    def filled(self, base: str, secret: str) -> str:
-        """The settings for a site at ``base``, without a slash at its end."""
-        return self.settings.replace("{base}", base).replace("{key}", secret)
-
-
-_TABLES = tomllib.loads(
+# ``key`` is which kind of key a client takes: "signed" or "trusted" say who the user is in headers,
+# "app" in the body, "bound" in no way. ``settings`` has places for {base} and {key}.
+CLIENTS: list[dict[str, str]] = tomllib.loads(
     Path(__file__).parent.with_name("chat_clients.toml").read_text(encoding="utf-8")
-)
-CLIENTS = tuple(ChatClient(**client) for client in _TABLES["client"])
+)["client"]
 
 
 def _app(request: HttpRequest, pk: int) -> App:
@@ -64,7 +50,10 @@ def show(
         "placement": upstream.placement if upstream else Upstream.Placement.TAIL,
         "base": base,
         "keys": row.keys.filter(revoked_at=None).order_by("pk"),
-        "clients": [(client, client.filled(base, secret or KEY)) for client in CLIENTS],
+        "clients": [
+            (one, one["settings"].replace("{base}", base).replace("{key}", secret or KEY))
+            for one in CLIENTS
+        ],
         "secret": secret,
         **more,
     }
@@ -78,16 +67,26 @@ def save(request: HttpRequest, app: int) -> HttpResponse:
     """Sets where the chats go; a secret that is left empty stays as it is."""
     row, sent = _app(request, app), request.POST
     url, placement = sent.get("url", "").strip(), sent.get("placement", "")
-    key = _given(request, "key")
-    secret = _given(request, "open_webui_secret")
     if placement not in Upstream.Placement.values:
         placement = ""
-    problems = _problems(Upstream.objects.filter(app=row).first(), url, key)
-    if not problems:
-        try:
+    key, secret = _given(request, "key"), _given(request, "open_webui_secret")
+    upstream = Upstream.objects.filter(app=row).first()
+    problems = {}
+    try:
+        if upstream and upstream.key and key is None and upstreams.of_other_server(upstream, url):
+            problems["key_problem"] = _(
+                "The key that is kept is for another server. Enter the key of this one, or have the "
+                "kept one taken away."
+            )
+        else:
             upstreams.configure(row, url, key=key, open_webui_secret=secret, placement=placement)
-        except upstreams.NotASecret:
-            problems = {"key_problem": _("A key is one word, without blanks or other alphabets.")}
+    except upstreams.NotAnUpstream:
+        problems["url_problem"] = _(
+            "Give an address that begins with http:// or https://, without a user, a query or a "
+            "blank, and ends where /chat/completions begins."
+        )
+    except upstreams.NotASecret:
+        problems["key_problem"] = _("A key is one word, without blanks or other alphabets.")
     if problems:
         typed = {"url": url, "placement": placement or Upstream.Placement.TAIL}
         return show.render(request, app, 422, **typed, **problems)
@@ -102,34 +101,13 @@ def _given(request: HttpRequest, name: str) -> str | None:
     return request.POST.get(name, "").strip() or None
 
 
-def _problems(upstream: Upstream | None, url: str, key: str | None) -> dict[str, str]:
-    """What is wrong with an address and a key, by the name in the template."""
-    try:
-        other_server = upstream is not None and upstreams.of_other_server(upstream, url)
-        if upstream is None:
-            upstreams.check(url)
-    except upstreams.NotAnUpstream:
-        problem = _(
-            "Give an address that begins with http:// or https://, without a user, a query or a "
-            "blank, and ends where /chat/completions begins."
-        )
-        return {"url_problem": problem}
-    if upstream and upstream.key and other_server and key is None:
-        problem = _(
-            "The key that is kept is for another server. Enter the key of this one, or have the "
-            "kept one taken away."
-        )
-        return {"key_problem": problem}
-    return {}
-
-
 @access.admin_action(all_cells=True, token=False)
 def test(request: HttpRequest, app: int) -> HttpResponse:
     """Asks the model server for its models, and shows what it says."""
     upstream = get_object_or_404(Upstream, app=_app(request, app))
     try:
-        models = probe.models_of(upstream)
-    except probe.NotAnswered as error:
+        models = upstreams.models_of(upstream)
+    except upstreams.NotAnswered as error:
         return show.render(request, app, failure=error)
     return show.render(request, app, tested=True, models=models[:SHOWN_MODELS], count=len(models))
 

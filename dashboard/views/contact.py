@@ -1,23 +1,42 @@
-"""One person: the card and what is known, memories, timeline, relations, changes; and the choice of
-a person in a form."""
+"""One person: the card and what is known, memories, timeline, relations, changes, and the corrections
+of them; and the choice of a person in a form."""
 
+import re
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, time
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.forms.models import model_to_dict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
+from contacts import store
+from contacts.edit import (
+    Dated,
+    NameTaken,
+    add_relation,
+    archive_contact,
+    create_contact,
+    deny_reference,
+    edit_contact,
+    remove_relation,
+)
 from contacts.models import Contact, Relation
-from dashboard import access, pager
-from dashboard.queries import changes, dates, memories
+from dashboard import access, feedback, pager
+from dashboard.forms import PersonForm, with_value
+from dashboard.queries import changes, memories
 from dashboard.queries import contact as queries
 from dashboard.queries import contacts as people
+from dashboard.views.dates import rows_of
 from dashboard.words import language_of
-from memories.corrections import edit_dates
+from memories.corrections import edit_dates, merge_contacts
 from memories.history.mention_rhythm import rhythms
 from understanding.attributes import ATTRIBUTES, label
 from understanding.text import estimate_tokens
@@ -34,19 +53,15 @@ def typed(request: HttpRequest, name: str = "q") -> str:
 def picker(
     request: HttpRequest, end_user: EndUser, *without: UUID, same: Contact | None = None
 ) -> dict[str, Any]:
-    """What ``contacts/_picker.html`` and ``_picked.html`` show: the people that ``?q=`` finds,
-    but those of ``without`` and ``?without=``. Where one is looked for who is the ``same`` as
-    somebody (``?same=``), the likeliest come first."""
+    """What ``contacts/_picker.html`` and ``_picked.html`` show: people that ``?q=`` finds, without
+    ``without`` and ``?without=``, the likeliest first where ``same`` or ``?same=`` is looked for."""
     ids = [*without, *access.valid_ids(request.GET.getlist("without"))]
     q = typed(request)
     same = access.chosen_contact(end_user, request.GET.get("same", "")) or same
     resent = [(name, value) for name, values in request.GET.lists() for value in values
             if name not in ("q", "without", "same")]  # fmt: skip
-    if same is not None:
-        picked = people.likely(end_user, same, q)
-    else:
-        picked = [people.Likely(one, None) for one in people.to_pick(end_user, q, ids)]
-    people.tell_apart(one.contact for one in picked)
+    picked = people.to_pick(end_user, q, ids, same)
+    people.tell_apart(picked)
     more = len(picked) > people.PICKED
     return {"q": q, "picked": picked[: people.PICKED], "more_to_pick": more, "without": ids,
             "same": same, "kept": resent}  # fmt: skip
@@ -78,7 +93,11 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
         "tab": tab,
         "tabs": _tabs(),
         "namesakes": namesakes,
-        "merged": queries.tombstone(person, request.GET.get("merged", "")),
+        "merged": Contact.objects.of(person.end_user_id)
+        .exclude(merged_into=None)
+        .light()
+        .filter(pk__in=access.valid_ids([request.GET.get("merged", "")]))
+        .first(),
         **TABS[tab](request, person),
     }
     return render(request, f"contacts/{tab}.html", context)
@@ -94,7 +113,7 @@ def _card(_request: HttpRequest, person: Contact) -> dict[str, Any]:
     return {
         "tokens": estimate_tokens(person.card_today),
         "attributes": queries.attributes_of(person, language_of()),
-        "dates": dates.rows_of(edit_dates.dates_of(user, contact=person.pk), user.today),
+        "dates": rows_of(edit_dates.dates_of(user, contact=person.pk), user.today),
         "shared": queries.shared_aliases(person),
         "known_keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
     }
@@ -136,8 +155,254 @@ def sources(request: HttpRequest, person: Contact) -> HttpResponse:
     return render(request, f"contacts/{template}", context)
 
 
+MAX_VALUE = 500
+MAX_NOTE = 4000
+_KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
+
+
+def to_tab(request: HttpRequest, person: Contact, tab: str = "card") -> HttpResponse:
+    """Back to where the form was, or to this tab of the person's page."""
+    if request.POST.get("next"):
+        return feedback.back(request, "dashboard:contact", person.end_user_id, person.pk)
+    return redirect(f"{reverse('dashboard:contact', args=[person.end_user_id, person.pk])}?tab={tab}")  # fmt: skip
+
+
+def _form_page(
+    request: HttpRequest, end_user: EndUser, form: PersonForm, person: Contact | None = None
+) -> HttpResponse:
+    context = {"end_user": end_user, "form": form, "contact": person}
+    status = 422 if form.is_bound else 200
+    return render(request, "contacts/form.html", context, status=status)
+
+
+@access.page
+def show_new(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    form = PersonForm(initial={"name": request.GET.get("name", "")[:200]})
+    return _form_page(request, end_user, form)
+
+
+@access.action(token=False)
+def create(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """Adds a person."""
+    form, actor = PersonForm(request.POST), access.actor(request)
+    if form.is_valid():
+        with form.refusals():
+            person, change = create_contact(end_user, actor=actor, **form.cleaned_data)
+            feedback.done(request, _("%(name)s was added."), change, name=person.name)
+            return redirect("dashboard:contact", end_user.pk, person.pk)
+    return _form_page(request, end_user, form)
+
+
+@access.page
+def show_edit(request: HttpRequest, person: Contact) -> HttpResponse:
+    form = PersonForm(initial=model_to_dict(person, PersonForm.shown))
+    return _form_page(request, person.end_user, form, person)
+
+
+@access.action
+def edit(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Changes who a person is; an old name stays as an alias."""
+    form, actor = PersonForm(request.POST), access.actor(request)
+    if form.is_valid():
+        options = {name: form.cleaned_data[name] for name in ("why", "namesake")}
+        with form.refusals():
+            if values := form.changed_values(person):
+                change = edit_contact(person.end_user, person.pk, values, actor=actor, **options)[1]
+                feedback.done(request, _("Saved."), change)
+            return redirect("dashboard:contact", person.end_user_id, person.pk)
+    return _form_page(request, person.end_user, form, person)
+
+
+@access.action
+def archive(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Puts a person into the archive, or brings them back."""
+    archived, actor = bool(request.POST.get("archived")), access.actor(request)
+    change = archive_contact(person.end_user, person.pk, actor=actor, archived=archived)
+    message = _("%(name)s is in the archive.") if archived else _("%(name)s is back.")
+    feedback.done(request, message, change, name=person.name)
+    return to_tab(request, person)
+
+
+@access.action
+def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Adds or removes an alias, or makes one the name; the old name stays as an alias."""
+    alias = " ".join(request.POST.get("alias", "").replace("\0", "").split())
+    others, do = [one for one in person.aliases if one != alias], request.POST.get("do", "")
+    does: dict[str, tuple[dict[str, Any], str]] = {
+        "add": ({"aliases": [*person.aliases, alias]}, _("%(alias)s is an alias now.")),
+        "remove": ({"aliases": others}, _("%(alias)s is no longer an alias.")),
+        "primary": ({"name": alias, "aliases": [*others, person.name]},
+                    _("%(alias)s is the name now.")),
+    }  # fmt: skip
+    try:
+        store.clean_name(alias)
+    except store.InvalidContact:
+        return _typed_again(request, person, "#names-title", "alias")
+    if do == "add" and alias in (person.name, *person.aliases):
+        feedback.done(request, _("This is already known."))
+    elif do in does:
+        values, message = does[do]
+        _edit(request, person, values, message, alias=alias)
+        person.refresh_from_db(fields=["name", "aliases"])
+        shared = queries.shared_aliases(person) if do == "add" else {}
+        for other in shared.get(alias, ()):
+            message = _("%(name)s is called %(alias)s as well.")
+            feedback.refused(request, message, name=other.name, alias=alias)
+    return to_tab(request, person)
+
+
+def _typed_again(
+    request: HttpRequest, person: Contact, to: str, *fields: str, **more: object
+) -> HttpResponse:
+    """The person's page at the form ``to``, with what was typed in its fields."""
+    typed = more | {name: request.POST.get(name, "") for name in fields}
+    address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
+    return redirect(f"{address}?{urlencode(typed)}{to}")
+
+
+@access.action
+def remove_reference(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Takes away a phrase by which the user may mean the person."""
+    phrase = request.POST.get("phrase", "").replace("\0", "")
+    change = deny_reference(
+        person.end_user, person.pk, phrase, actor=access.actor(request), why=_why(request)
+    )
+    if change is not None:
+        message = _("%(phrase)s no longer means %(name)s.")
+        feedback.done(request, message, change, phrase=phrase, name=person.name)
+    return to_tab(request, person)
+
+
+def _edit(
+    request: HttpRequest, person: Contact, values: dict[str, Any], message: str, **holes: Any
+) -> None:
+    """Changes these values of a person, and says so."""
+    try:
+        _contact, change = edit_contact(
+            person.end_user, person.pk, values, actor=access.actor(request), why=_why(request)
+        )
+    except NameTaken:
+        feedback.refused(request, _("Someone of this name is already known."))
+    else:
+        feedback.done(request, message, change, **holes)
+
+
+def _why(request: HttpRequest) -> str:
+    return request.POST.get("why", "").replace("\0", "")[:500]
+
+
+@access.action
+def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
+    key = _key(request.POST.get("key", ""))
+    old, new = (_value(request.POST.get(name, "")) for name in ("old", "new"))
+    if "remove" in request.POST:
+        new = ""
+    if not key or not (old or new):
+        return _typed_again(request, person, "#add", "key", "new", problem=1)
+    current = [str(entry["value"]) for entry in person.attributes.get(key, ())]
+    if old and old not in map(_value, current):
+        raise Http404  # the form's token tells of a value that was changed since
+    after = with_value(current, old, new, single=False, most=MAX_VALUE)
+    stated: list[str | Dated] = [*after]
+    if new and (since := request.POST.get("since", "")) != request.POST.get("was", ""):
+        stated = [Dated(one, _since(person, since)) if one == new else one for one in after]
+    if stated == current:
+        feedback.done(request, _("This is already known."))
+    else:
+        message = _("Saved.") if new else _("Removed.")
+        _edit(request, person, {"attributes": {key: stated}}, message)
+    return to_tab(request, person)
+
+
+def _key(text: str) -> str:
+    """``blood_type`` of "Blood type", or a label in either language; "" for no key."""
+    text = text.strip().lower()
+    for key, known in ATTRIBUTES.items():
+        if text in (key, known.en.lower(), known.zh):
+            return key
+    key = re.sub(r"[\s_-]+", "_", text)
+    return key if _KEY.fullmatch(key) else ""
+
+
+def _since(person: Contact, text: str) -> str | None:
+    """The beginning of a day, as typed, in the end user's zone; None for no day."""
+    with suppress(ValueError):
+        if day := parse_date(text):
+            return datetime.combine(day, time.min, person.end_user.zone).isoformat()
+    return None
+
+
+def _value(text: str) -> str:
+    return " ".join(text.replace("\0", "").split())[:MAX_VALUE]
+
+
+@access.action
+def resolve(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Says which of several values is right, or that ``all`` are."""
+    key = request.POST.get("key", "")
+    value = None if "all" in request.POST else request.POST.get("value", "")
+    change = merge_contacts.resolve_attribute(
+        person.end_user, person.pk, key, value, actor=access.actor(request)
+    )
+    if value is None:
+        feedback.done(request, _("Kept all values."), change)
+    else:
+        feedback.done(request, _("Kept “%(value)s”."), change, value=value)
+    return to_tab(request, person)
+
+
+@access.action
+def note(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Keeps the operators' note on a person."""
+    text = request.POST.get("note", "").replace("\r\n", "\n").strip()
+    if len(text) > MAX_NOTE:
+        feedback.refused(request, _("A note has at most %(n)d characters."), n=MAX_NOTE)
+    elif text != person.note:
+        _person, change = edit_contact(
+            person.end_user, person.pk, {"note": text}, actor=access.actor(request)
+        )
+        feedback.done(request, _("Note saved."), change)
+    return feedback.back(request, "dashboard:contact", person.end_user_id, person.pk)
+
+
+@access.action
+def relate(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Says what another person is to this one (``way`` of), or this one to the other (to)."""
+    other = access.chosen_contact(person.end_user, request.POST.get("person", ""))
+    kind = request.POST.get("kind", "").replace("\0", "")
+    if other is None:
+        more = {"tab": "relations", "problem": 1}
+        return _typed_again(request, person, "#relate-title", "kind", "way", **more)
+    subject, of = (person, other) if request.POST.get("way") == "to" else (other, person)
+    actor = access.actor(request)
+    change = add_relation(person.end_user, subject.pk, kind, of.pk, actor=actor)
+    message = _("%(subject)s is %(kind)s of %(of)s.")
+    feedback.done(request, message, change, subject=subject.name, kind=kind, of=of.name)
+    return to_tab(request, person, "relations")
+
+
+@access.action
+def unrelate(request: HttpRequest, person: Contact, relation: int) -> HttpResponse:
+    """Removes a relation."""
+    change = remove_relation(person.end_user, relation, actor=access.actor(request))
+    feedback.done(request, _("Relation removed."), change)
+    return to_tab(request, person, "relations")
+
+
+_PERSON = "u/<int:user>/people/<uuid:contact>"
 urls = [
     path("u/<int:user>/people/pick/", pick, name="pick"),
-    path("u/<int:user>/people/<uuid:contact>/", contact, name="contact"),
-    path("u/<int:user>/people/<uuid:contact>/sources/", sources, name="contact_sources"),
+    path(f"{_PERSON}/", contact, name="contact"),
+    path(f"{_PERSON}/sources/", sources, name="contact_sources"),
+    path("u/<int:user>/people/new/", access.form(show_new, create), name="contact_new"),
+    path(f"{_PERSON}/edit/", access.form(show_edit, edit), name="contact_edit"),
+    path(f"{_PERSON}/archive/", archive, name="contact_archive"),
+    path(f"{_PERSON}/aliases/", aliases, name="contact_aliases"),
+    path(f"{_PERSON}/references/", remove_reference, name="contact_reference"),
+    path(f"{_PERSON}/attributes/", attribute, name="contact_attribute"),
+    path(f"{_PERSON}/note/", note, name="contact_note"),
+    path(f"{_PERSON}/resolve/", resolve, name="contact_resolve"),
+    path(f"{_PERSON}/relations/", relate, name="contact_relate"),
+    path(f"{_PERSON}/relations/<int:relation>/remove/", unrelate, name="contact_unrelate"),
 ]

@@ -6,12 +6,12 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
-from contacts.merge import all_different
+from contacts.merge import not_the_same
 from contacts.models import Contact
 from dashboard import access, feedback, pager, words
 from dashboard.queries import contacts as queries
 from dashboard.queries.people_map import people_map
-from dashboard.views import contact, contact_actions, contact_memories
+from dashboard.views import contact, contact_memories
 from understanding.names import GROUPS
 
 MOST_APART = 12  # people told apart at once: every pair of them is remembered
@@ -52,7 +52,7 @@ def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Who knows whom, drawn and as a list."""
     chosen = next(iter(access.valid_numbers([request.GET.get("group", "")])), None)
     drawn = people_map(end_user, chosen)
-    queries.tell_apart(one.contact for _title, people in drawn.groups for one in people)
+    queries.tell_apart(one.contact for _title, people in drawn["groups"] for one in people)
     context = {"end_user": end_user, "map": drawn, "chosen": chosen}
     return render(request, "contacts/map.html", context)
 
@@ -73,7 +73,7 @@ def tell_apart(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Says that the people chosen in the list are all different people, each pair of them."""
     chosen = access.valid_ids(request.POST.getlist("contact"))
     if 2 <= len(chosen) <= MOST_APART:
-        change = all_different(end_user, chosen, actor=access.actor(request))
+        change = not_the_same(end_user, *chosen, actor=access.actor(request))
         message = _("These %(n)d stay different people. This is not asked again.")
         feedback.done(request, message, change, n=len(chosen))
     else:
@@ -103,6 +103,5 @@ urls = [
     path("u/<int:user>/people/apart/", tell_apart, name="contacts_apart"),
     path("u/<int:user>/people/<uuid:contact>/merge/", merge_with, name="contact_merge"),
     *contact.urls,
-    *contact_actions.urls,
     *contact_memories.urls,
 ]

@@ -1,5 +1,8 @@
 """Important dates of an end user and their people: list, state, remove, and the calendar feed."""
 
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -11,12 +14,13 @@ from django.views.decorators.debug import sensitive_variables
 from accounts.models import EndUser
 from contacts.models import Contact
 from dashboard import access, feedback, words
-from dashboard.queries import dates as queries
 from dashboard.queries.contacts import tell_apart
+from dashboard.words import language_of
 from memories.api.calendar_feed import address
 from memories.corrections import edit_dates
+from memories.corrections.edit_dates import ImportantDate
 from understanding.attributes import YEARLY, label
-from understanding.dates.important_dates import read
+from understanding.dates.important_dates import LUNAR, date_text, read, text
 
 MAX_KIND, MAX_VALUE = 40, 60
 MOST_PEOPLE = 500  # to choose from in the form
@@ -27,14 +31,14 @@ def show(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
     """All dates, the next first; with the form to state one, and the feed."""
-    dates = queries.rows_of(edit_dates.dates_of(end_user), end_user.today)
+    dates = rows_of(edit_dates.dates_of(end_user), end_user.today)
     tell_apart(one["contact"] for one in dates if one["contact"])
     people = Contact.objects.of(end_user).listed().order_by("sort_key", "id")
     context = {
         "end_user": end_user,
         "dates": dates,
         "people": people.only("name", "relationship")[:MOST_PEOPLE],
-        "kinds": [label(kind, words.language_of()) for kind in YEARLY],
+        "kinds": [label(kind, language_of()) for kind in YEARLY],
         **more,
     }
     return render(request, "users/dates.html", context, status=status)
@@ -82,6 +86,23 @@ def issue(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         return redirect("dashboard:dates", end_user.pk)
     secret = end_user.issue_calendar()
     return show.render(request, end_user, feed=address(request, secret))
+
+
+def rows_of(dates: Sequence[ImportantDate], today: date) -> list[dict[str, Any]]:
+    """These dates in the reader's language as seen today. ``key`` is the attribute, ``said`` the day
+    as it is stored; it comes next ``on`` a day of ``month``, in ``days``; ``elsewhere``: that is not
+    the day stored (a lunar day, or 29 February)."""
+    language, rows = language_of(), []
+    for one in dates:
+        row: dict[str, Any] = {"id": one.id, "contact": one.contact, "key": one.kind}
+        row |= {"kind": label(one.kind, language), "said": text(one.day, language)}
+        row |= {"birthday": one.kind == "birthday", "years": one.years, "stated": not one.sources}
+        if one.next_on:
+            row |= {"month": one.next_on.replace(day=1), "days": (one.next_on - today).days}
+            row["on"] = date_text(one.next_on, today, language)
+            row["elsewhere"] = one.day.calendar == LUNAR or one.day.day != one.next_on.day
+        rows.append(row)
+    return rows
 
 
 urls = [

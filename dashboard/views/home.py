@@ -31,13 +31,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """The queue of what waits for a decision; charts of the last two weeks."""
     users = access.end_users_of(request)
     today = timezone.localdate()
-    quarantined, forgetting = queries.quarantined(users), queries.forgetting(users)
-    queues = {
-        **review.queues(users),
-        "nobody": queries.of_nobody(users),
-        "quarantined": quarantined,
-        "forgetting": forgetting,
-    }
+    queues = {**review.queues(users), **queries.queues(users)}
     counts = review.capped(queues)
     first = {name: list(rows[:FIRST]) for name, rows in queues.items()}
     pairs = [person for one in first["merges"] for person in (one.first, one.second)]
@@ -49,7 +43,6 @@ def home(request: HttpRequest) -> HttpResponse:
         "counts": counts,
         "total": sum(counts.values()),
         "elsewhere": review.elsewhere(queues),
-        "away": access.cells_away(),
         **first,
         "health": queries.health(users),
         "asked_who": queries.asked_who(users, today),
@@ -84,59 +77,52 @@ def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
 @access.question
 def cell(request: HttpRequest) -> HttpResponse:
     """Has the pages show another cell, from the one on that it was chosen on."""
-    access.choose_cell(request, request.POST.get("cell", ""))
+    if (name := request.POST.get("cell", "")) in cells.names():
+        request.session[access.CELL] = name
     return feedback.back(request, "dashboard:home")
 
 
 def bars(
-    points: Sequence[tuple[str, float]], summary: str, form: str, ends: tuple[str, str]
+    values: Sequence[float], names: Sequence[str], summary: str, form: str, tone: str = ""
 ) -> dict[str, Any]:
-    """A bar chart for an SVG of WIDTH × HEIGHT: a bar a point, in their order; the highest fills
-    the box, and what is above zero shows. ``form`` is how the ``top`` value is written on the axis;
-    ``ends`` are the days at the ends of the other."""
-    most = max((value for _, value in points), default=0.0)
-    step = WIDTH / max(len(points), 1)
+    """A bar chart for an SVG of WIDTH × HEIGHT: a bar a value, in their order; the highest fills
+    the box, and what is above zero shows. ``form`` is how a value is written."""
+    most = max(values, default=0.0)
+    step = WIDTH / max(len(values), 1)
     drawn = []
-    for place, (title, value) in enumerate(points):
-        height = round(max(HEIGHT * value / most, LEAST) if most and value else 0.0, 2)
-        x, y = round(place * step, 2), round(HEIGHT - height, 2)
-        drawn.append({"x": x, "y": y, "width": round(step - GAP, 2), "height": height, "title": title})  # fmt: skip
-    top = form.format(most) if most else ""
-    return {"width": WIDTH, "height": HEIGHT, "bars": drawn, "summary": summary, "top": top, "ends": ends}  # fmt: skip
+    for place, (name, value) in enumerate(zip(names, values, strict=True)):
+        height = round(max(HEIGHT * value / most, LEAST), 2) if most and value else 0.0
+        box = {"x": place * step, "y": HEIGHT - height, "width": step - GAP, "height": height}
+        drawn.append(box | {"title": f"{name}: {form.format(value)}"})
+    size = {"width": WIDTH, "height": HEIGHT, "top": form.format(most) if most else ""}
+    return {"bars": drawn, "summary": summary, "tone": tone} | size
 
 
-def _figures(users: QuerySet[EndUser], today: date) -> dict[str, object]:
+def _figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     """The figures of the last two weeks: a chart of each that is not zero."""
-    days, fallback = queries.by_day(users, today), queries.fallback_by_day(users, today)
-    ends = (formats.date_format(days[0].day, "MONTH_DAY_FORMAT"), _("today"))
-    names = [formats.date_format(day.day) for day in days]
-    tokens, messages = sum(day.tokens for day in days), sum(day.messages for day in days)
+    figures = queries.figures(users, today)
+    names = [formats.date_format(day) for day in figures["days"]]
+    tokens, costs, fallback = (figures[name] for name in ("tokens", "costs", "fallback"))
     used = _("%(count)s tokens in two weeks")
-    if messages:
+    if figures["messages"]:
         used = _("%(count)s tokens in two weeks, %(each)s a message")
-    used %= {"count": f"{tokens:,}", "each": f"{tokens / max(messages, 1):,.0f}"}
-    costs = [day.cost or 0.0 for day in days]
+    each = sum(tokens) / max(figures["messages"], 1)
+    used %= {"count": f"{sum(tokens):,}", "each": f"{each:,.0f}"}
     paid = _("$%(cost)s in two weeks") % {"cost": f"{sum(costs):,.2f}"}
     latest = next((share for share in reversed(fallback) if share), 0.0)
-    fell_back = _("%(share)s of look-ups fell back to text search lately") % {
-        "share": f"{latest:.0%}"
-    }
-    known = all(day.cost is not None for day in days)
+    fell_back = _("%(share)s of look-ups fell back to text search lately")
     charts = [
-        ("{:,.0f}", "", [float(day.tokens) for day in days], used),
-        ("${:,.2f}", "", costs if known else [], paid),
-        ("{:.0%}", "soft", fallback, fell_back),
+        (tokens, used, "{:,.0f}", ""),
+        (costs, paid, "${:,.2f}", ""),
+        (fallback, fell_back % {"share": f"{latest:.0%}"}, "{:.0%}", "soft"),
     ]
     return {
-        "charts": [
-            (tone, bars([(f"{name}: {form.format(value)}", value)
-                         for name, value in zip(names, values, strict=True)], summary, form, ends))
-            for form, tone, values, summary in charts if any(values)
-        ],
-        "calls": sum(day.calls for day in days),
-        "failures": sum(day.failures for day in days),
-        "free": known and not any(costs),
-    }  # fmt: skip
+        "charts": [bars(values, names, *how) for values, *how in charts if any(values)],
+        "ends": (formats.date_format(figures["days"][0], "MONTH_DAY_FORMAT"), _("today")),
+        "calls": figures["calls"],
+        "failures": figures["failures"],
+        "free": bool(costs) and not any(costs),
+    }
 
 
 @access.page
@@ -153,7 +139,7 @@ def find(request: HttpRequest) -> HttpResponse:
     visible = access.end_users_of(request)
     with cells.everywhere():
         results = everywhere.found(visible, q)
-    context = {"q": q, "found": results, "away": access.cells_away()}
+    context = {"q": q, "found": results}
     template = "_found.html" if access.target(request) == "found" else "find.html"
     return render(request, template, context)
 

@@ -14,11 +14,11 @@ from django.utils.translation import pgettext
 
 from accounts import time_zones
 from accounts.models import EndUser
-from contacts.address_books.book_formats import FILES, VCARD
-from contacts.address_books.entry_matching import NEW, SKIP
 from dashboard import access, feedback
 from dashboard.words import FIELDS, field, language_of
 from imports import api, uploads
+from imports.dumps import BOOKS, vcard
+from imports.entry_matching import NEW, SKIP
 from imports.formats import TITLES
 from imports.models import Import
 from understanding.attributes import label
@@ -93,8 +93,8 @@ def one_import(
         "added": {one["number"]: _added(one["adds"]) for one in found.entries} if found else {},
         "found": found,
         "title": TITLES.get(import_.format, ""),
-        "first": parse_datetime(found.first) if found else None,
-        "last": parse_datetime(found.last) if found else None,
+        "first": parse_datetime(found.first or "") if found else None,
+        "last": parse_datetime(found.last or "") if found else None,
         "zone": import_.zone or str(end_user.zone),
         **more,
     }
@@ -134,46 +134,37 @@ def say_who(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse
     keys = [one["key"] for one in found.owners] + ([""] if found.may_be_none else [])
     if me is None or me not in keys:
         return one_import.render(request, end_user, chat, 422, problem=_("Say who the user is."))
-    if uploads.say_who(import_, me):
-        uploads.enqueue("look", import_)
-    return redirect("dashboard:import", end_user.pk, import_.pk)
-
-
-@access.action
-def start_people(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
-    """Takes in people and memories, as they are proposed and chosen."""
-    import_ = _import(end_user, chat)
-    found = uploads.found_in(import_)
-    if found is None or found.error or not found.answered:
-        return _unreadable(request, end_user)
-    chosen = {}
-    for entry in found.entries:
-        choice = request.POST.get(f"choice-{entry['number']}", "")
-        if choice in (NEW, SKIP, *(one["key"] for one in entry["candidates"])):
-            chosen[str(entry["number"])] = choice
-    if uploads.answer(import_, found.me, access.actor(request), chosen):
-        uploads.enqueue("take_in", import_)
+    uploads.answer(import_, Import.State.UPLOADED, me=me, answered=True)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
 @access.admin_page
 def address_book(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The people as a file for other programs."""
-    form = request.GET.get("format", VCARD)
-    return api.as_file(end_user, form if form in FILES else VCARD)
+    form = request.GET.get("format", "")
+    return api.as_file(end_user, BOOKS.get(form, vcard))
 
 
 @access.action
 def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
-    """Takes a file in, now that somebody said who the user is."""
-    import_ = _import(end_user, chat)
-    found, me = uploads.found_in(import_), request.POST.get("me", "")
-    if found is None or found.error:
+    """Takes a file in as it was answered or chosen."""
+    import_, sent = _import(end_user, chat), request.POST
+    found, me = uploads.found_in(import_), sent.get("me", "")
+    if found is None or found.error or not (found.messages or found.answered):
         return _unreadable(request, end_user)
-    if found.asks and me not in [one["key"] for one in found.speakers]:
+    chosen = {}
+    for entry in found.entries:
+        choice = sent.get(f"choice-{entry['number']}", "")
+        if choice in (NEW, SKIP, *(one["key"] for one in entry["candidates"])):
+            chosen[str(entry["number"])] = choice
+    if found.answered:
+        me = found.me
+    elif not found.asks:
+        me = ""
+    elif me not in [one["key"] for one in found.speakers]:
         return one_import.render(request, end_user, chat, 422, problem=_("Say who the user is."))
-    if uploads.answer(import_, me if found.asks else "", access.actor(request)):
-        uploads.enqueue("take_in", import_)
+    actor = access.actor(request)
+    uploads.answer(import_, Import.State.RUNNING, me=me, actor=actor, choices=chosen)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
@@ -197,6 +188,5 @@ urls = [
     path(f"{ONE}again/", look_again, name="look-again"),
     path(f"{ONE}who/", say_who, name="say-who"),
     path(f"{ONE}start/", start, name="start-import"),
-    path(f"{ONE}people/", start_people, name="start-people"),
     path(f"{ONE}drop/", drop, name="drop-import"),
 ]

@@ -8,15 +8,13 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from accounts.cells import atomic
 from accounts.models import EndUser
 from dashboard import access, feedback, pager, words
+from dashboard.forms import ContentForm
 from dashboard.queries import memories as queries
 from dashboard.queries.contacts import tell_apart
 from dashboard.views.contact import picker
-from memories import queue
 from memories.corrections import edit_edges, edit_memories, review_links
-from memories.erasure import erase, preview
 from memories.history import versions
 from memories.jobs import rescore
 from memories.models import Memory
@@ -28,7 +26,6 @@ from memories.search.recall import SearchRequest
 from memories.types import MemoryType, Subtype
 
 MAX_QUERY = 2000
-MAX_CONTENT = 1000
 NOBODY = "nobody"  # of ?about=: what should be about somebody
 TYPES, INTENTS = frozenset(MemoryType), frozenset(Intent)
 
@@ -81,8 +78,7 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.page
 def memory(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
-    """One memory: whom it is about, its sources, versions and neighbours, and how its importance
-    is computed. 422 with ``more``: what was wrong in a form of the page."""
+    """One memory with its sources, versions and neighbours. 422 with ``more``: what was wrong."""
     end_user = memory.end_user
     parts = rescore.parts(end_user, [memory.pk]).get(memory.pk)
     shown = queries.with_people(Memory.objects.of(end_user)).get(pk=memory.pk)
@@ -97,6 +93,7 @@ def memory(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
         "parts": parts,
         "replacement": queries.replacements(end_user, [memory]).get(memory.pk),
         "kinds": edit_edges.STATED,
+        "form": ContentForm(initial={"content": memory.content}),
         **more,
     }
     return render(request, "memories/one.html", context, status=422 if more else 200)
@@ -108,36 +105,20 @@ show_memory = memory.render
 @access.action
 def edit(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Rewords a memory."""
-    content = " ".join(request.POST.get("content", "").split())
-    problem = ""
-    if not content:
-        problem = _("Write what it should say.")
-    elif len(content) > MAX_CONTENT:
-        problem = _("At most %(most)d characters.") % {"most": MAX_CONTENT}
-    elif memory.kind == Memory.Kind.PROFILE:
-        problem = _("A profile is made from memories: correct those, or the person.")
-    else:
-        try:
-            change = edit_memories.edit(
-                memory.end_user, memory.pk, {"content": content}, actor=access.actor(request)
-            )
-        except edit_memories.InvalidCorrection as error:
-            problem = words.reason(error.reason)
-    if problem:
-        return show_memory(request, memory, problem=problem, content=content)
-    queue.enqueue("embed", memory.end_user_id)
-    feedback.done(request, _("Saved."), change)
-    return redirect("dashboard:memory", memory.end_user_id, memory.pk)
-
-
-@access.action
-def outdate(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Says that a memory is no longer true."""
-    with atomic():
-        locked = edit_memories.locked(memory.end_user)
-        change = edit_memories.outdate(locked, [memory], actor=access.actor(request))
-    feedback.done(request, _("Marked as no longer true."), change)
-    return feedback.back(request, "dashboard:memory", memory.end_user_id, memory.pk)
+    form, user = ContentForm(request.POST), memory.end_user
+    if form.is_valid():
+        content, why = form.cleaned_data["content"], form.cleaned_data["why"]
+        with form.refusals("content"):
+            if memory.kind == Memory.Kind.PROFILE:
+                raise edit_memories.InvalidCorrection(
+                    _("A profile is made from memories: correct those, or the person.")
+                )
+            if content != memory.content:
+                values, actor = {"content": content}, access.actor(request)
+                change = edit_memories.edit(user, memory.pk, values, actor=actor, why=why)
+                feedback.done(request, _("Saved."), change)
+            return feedback.back(request, "dashboard:memory", user.pk, memory.pk)
+    return show_memory(request, memory, form=form)
 
 
 @access.page
@@ -163,7 +144,6 @@ def about(request: HttpRequest, memory: Memory) -> HttpResponse:
         change = edit_memories.edit(end_user, memory.pk, values, actor=actor)
     else:
         return show_about.render(request, memory, 422, problem=_("Choose a person."))
-    queue.enqueue("embed", end_user.pk)
     feedback.done(request, _("Saved."), change)
     return redirect("dashboard:memory", end_user.pk, memory.pk)
 
@@ -197,37 +177,13 @@ def disconnect(request: HttpRequest, memory: Memory, edge: int) -> HttpResponse:
     return redirect("dashboard:memory", memory.end_user_id, memory.pk)
 
 
-@access.admin_page
-def before_forgetting(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """What goes with a memory, page by page."""
-    plan = preview.of_memories(memory.end_user, [memory.pk])
-    context = {
-        "end_user": memory.end_user,
-        "memory": memory,
-        "plan": plan,
-        "page": pager.page_of(request, plan.rows, ["-said_at", "id"]),
-    }
-    return render(request, "memories/forget.html", context)
-
-
-@access.admin_action
-def forget_memory(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Erases a memory for good."""
-    erased = erase.forget_memory(memory.end_user, memory.pk, access.erased_by(request))
-    feedback.erased(request, erased)
-    return redirect("dashboard:memories", memory.end_user_id)
-
-
 # The address of a form that shows what was wrong on the page shows the page itself, too.
 _ONE = "u/<int:user>/memories/<uuid:memory>/"
 urls = [
     path("u/<int:user>/memories/", memories, name="memories"),
     path(_ONE, memory, name="memory"),
     path(f"{_ONE}edit/", access.form(memory, edit), name="edit-memory"),
-    path(f"{_ONE}outdate/", outdate, name="outdate-memory"),
     path(f"{_ONE}about/", access.form(show_about, about), name="about-memory"),
     path(f"{_ONE}connect/", access.form(memory, connect), name="connect"),
     path(f"{_ONE}edges/<int:edge>/disconnect/", disconnect, name="disconnect"),
-    path(f"{_ONE}forget/", before_forgetting, name="before-forgetting-memory"),
-    path(f"{_ONE}forget/now/", forget_memory, name="forget-memory"),
 ]

@@ -17,11 +17,10 @@ from memories.jobs import runner, schedules
 from memories.models import Batch, Consolidation, ModelCall, Work
 from memories.pipeline import run
 
-KINDS: dict[str, type[Batch] | type[Consolidation]] = {
-    "batch": Batch,
-    "consolidation": Consolidation,
+KINDS: dict[str, tuple[type[Batch] | type[Consolidation], str]] = {
+    "batch": (Batch, "extract"),
+    "consolidation": (Consolidation, "consolidate"),
 }
-RESUMES = {"batch": "extract", "consolidation": "consolidate"}
 
 
 def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
@@ -83,9 +82,7 @@ def calls(request: HttpRequest) -> HttpResponse:
 def _work(request: HttpRequest, kind: str, pk: int) -> Work:
     if kind not in KINDS:
         raise Http404
-    users = access.end_users_of(request)
-    rows: Any = KINDS[kind].objects.filter(end_user__in=users)
-    return get_object_or_404(rows, pk=pk)
+    return get_object_or_404(KINDS[kind][0], end_user__in=access.end_users_of(request), pk=pk)
 
 
 @access.action(token=False)
@@ -94,7 +91,7 @@ def retry(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
     work: Any = _work(request, kind, pk)
     with atomic():
         if run.retry(work):
-            queue.enqueue(RESUMES[kind], work.end_user_id)
+            queue.enqueue(KINDS[kind][1], work.end_user_id)
             feedback.done(request, _("Trying again now."))
         else:
             feedback.refused(request, _("It is not waiting for a retry any more."))

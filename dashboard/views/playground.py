@@ -1,12 +1,8 @@
 """What a chat model would be told before it answers a message, and why; and its reply."""
 
 import asyncio
-import contextlib
 import json
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import closing
-from functools import partial
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Literal, cast
 
 from django.conf import settings
@@ -18,7 +14,6 @@ from django.utils import translation
 from accounts.models import EndUser
 from dashboard import access
 from dashboard.forms import BY_HAND, QuestionForm
-from dashboard.queries import left_out
 from dashboard.queries import playground as queries
 from dashboard.queries.contacts import distinctions, tell_apart
 from dashboard.queries.memories import linked
@@ -45,12 +40,8 @@ def ask(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     form = QuestionForm(request.POST)
     if not form.is_valid():
         return _page(request, end_user, form, status=422)
-    return _page(
-        request,
-        end_user,
-        form,
-        trace=build.trace(end_user, ContextRequest(**form.cleaned_data)),
-    )
+    trace = build.trace(end_user, ContextRequest(**form.cleaned_data))
+    return _page(request, end_user, form, trace=trace)
 
 
 def _page(
@@ -73,8 +64,8 @@ def _page(
     }
     if trace is not None:
         context["answer"] = queries.answer(end_user, trace)
-        context["near"] = near = left_out.near(end_user, trace, form.cleaned_data)
-        memories = [one.memory for one in context["answer"].memories]
+        context["near"] = near = queries.near(end_user, trace, form.cleaned_data)
+        memories = [one["memory"] for one in context["answer"]["memories"]]
         memories += [one.row for one in near["memories"]]
         tell_apart([*linked(memories), *(one.row for one in near["people"])])
         names = [mention.person.name for mention in trace.mentions]
@@ -87,15 +78,16 @@ def _page(
 
 @access.action(token=False)
 def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHttpResponse:
-    """The model's reply with what is injected: line by line as it is written for a script
-    that asks so, else on the page when it is complete. It costs money, so not for viewers."""
+    """The model's reply, line by line for a script that asks so, else on the page. Costs money."""
     form, chat = QuestionForm(request.POST), chat_model()
     if not form.is_valid() or chat is None:
         return _page(request, end_user, form, status=422)
     trace = build.trace(end_user, ContextRequest(**form.cleaned_data))
     messages = _conversation(end_user, form, trace.injection.system_prompt)
     if request.accepts(LINES) and not request.accepts("text/html"):
-        return _streamed(chat, messages)
+        lines = _lines(chat, messages, translation.get_language())
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingHttpResponse(lines, content_type=LINES, headers=headers)
     written, problem = "", ""
     try:
         for piece in chat.stream(messages):
@@ -118,56 +110,24 @@ def _conversation(end_user: EndUser, form: QuestionForm, prompt: str) -> list[Ch
     return [*system, *turns, ChatMessage("user", asked["message"])]
 
 
-def _streamed(chat: ChatModel, messages: Sequence[ChatMessage]) -> StreamingHttpResponse:
-    lines = partial(_lines, chat, messages, translation.get_language())
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingHttpResponse(_read_aside(lines), content_type=LINES, headers=headers)
-
-
-def _lines(chat: ChatModel, messages: Sequence[ChatMessage], language: str) -> Iterator[str]:
-    """The reply as lines; the last says that it is done, or what went wrong."""
+async def _lines(
+    chat: ChatModel, messages: Sequence[ChatMessage], language: str
+) -> AsyncIterator[str]:
+    """The reply as lines, each as soon as it is there; the last says that it is done, or what went
+    wrong. A thread waits for the model, so that a slow one holds up nobody else."""
+    pieces = iter(chat.stream(messages))
+    last: dict[str, Any] = {"done": True}
     try:
-        with closing(cast(Any, chat.stream(messages))) as pieces:
-            for piece in pieces:
-                yield _line(text=piece)
+        while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+            yield _line(text=piece)
     except ProviderError as error:
         with translation.override(language):
-            yield _line(error=queries.refusal(error))
-    else:
-        yield _line(done=True)
+            last = {"error": queries.refusal(error)}
+    yield _line(**last)
 
 
 def _line(**values: Any) -> str:
     return json.dumps(values, ensure_ascii=False) + "\n"
-
-
-async def _read_aside(lines: Callable[[], Iterator[str]]) -> AsyncIterator[str]:
-    """The lines, each as soon as it is there, read in a thread of their own: a model that is
-    slow holds up nobody else. When nobody listens any more, the reading ends."""
-    loop = asyncio.get_running_loop()
-    waiting: asyncio.Queue[str | None] = asyncio.Queue()
-    unheard = threading.Event()
-
-    def hand_over(line: str | None) -> None:
-        with contextlib.suppress(RuntimeError):  # the server has ended meanwhile
-            loop.call_soon_threadsafe(waiting.put_nowait, line)
-
-    def read() -> None:
-        try:
-            with closing(cast(Any, lines())) as written:
-                for line in written:
-                    if unheard.is_set():
-                        break
-                    hand_over(line)
-        finally:
-            hand_over(None)
-
-    threading.Thread(target=read, name="reply", daemon=True).start()
-    try:
-        while (line := await waiting.get()) is not None:
-            yield line
-    finally:
-        unheard.set()
 
 
 urls = [

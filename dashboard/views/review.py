@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext_lazy
 
 from accounts.cells import atomic
 from accounts.models import Change, EndUser
@@ -22,7 +22,7 @@ from dashboard.queries import review as queries
 from dashboard.queries.contacts import tell_apart
 from dashboard.words import language_of
 from memories.corrections import edit_edges, edit_memories, merge_contacts, review_links
-from memories.models import Link
+from memories.models import Claim, Link
 
 _CLAIMED = re.compile(
     r"(contacts\.suggestion|memories\.link|memories\.edge|contacts\.contact):[\w-]{1,36}"
@@ -36,71 +36,78 @@ QUEUES = {
 }
 
 
-def users_in_view(request: HttpRequest) -> tuple[Any, EndUser | None]:
-    """The end users whose queue is shown, all visible or the one that ``?user=`` names, who is
-    returned as well."""
-    users = access.end_users_of(request)
-    wanted = access.valid_numbers([request.GET.get("user", "")])
-    if not wanted:
-        return users, None
-    one = users.filter(pk__in=wanted)
-    return one, one.first()
-
-
 def _queue_page(
-    request: HttpRequest, template: str, shown: Sequence[Any], **context: Any
+    request: HttpRequest,
+    template: str,
+    first: Callable[[QuerySet[EndUser], int], Iterable[Any]],
+    people: Callable[[Any], Iterable[Contact]],
+    at_hand: Callable[[Any], dict[str, Any]] = lambda _at: {},
 ) -> HttpResponse:
-    """A queue with what all have: how many wait in each, and for whom. ``shown`` are its rows."""
-    users, chosen = users_in_view(request)
-    queues = queries.queues(users)
-    of_page = {name: queues[name] for name in QUEUES[template]}
+    """The ``first`` rows of a queue, of all end users or of the one that ``?user=`` names; ``at_hand``
+    is shown of the one that ``?at=`` names, else of the very first."""
     everybody = access.end_users_of(request)
-    waiting = queries.waiting_for(everybody, QUEUES[template]) | ({chosen} if chosen else set())
-    context |= {
-        "claims": queries.claims_of(shown),
-        "queue": shown,
-        "counts": queries.capped(queues),
-        "elsewhere": [] if shown or chosen else queries.elsewhere(of_page),
-        "chosen": chosen,
-        "waiting": sorted(waiting, key=lambda one: (one.external_id, one.pk)),
-    }
-    return render(request, f"review/{template}.html", context)
-
-
-def _here(request: HttpRequest, **changes: str) -> str:
-    """The address of this queue, for the same end user, with these values."""
-    asked = {"user": request.GET.get("user", "")} | changes
-    query = urlencode({name: value for name, value in asked.items() if value})
-    return f"{request.path}?{query}" if query else request.path
-
-
-def _in_hand(request: HttpRequest, waiting: QuerySet | Sequence) -> tuple[list[Any], Any]:
-    """The first of a queue, and the one among them that ``?at=`` names, or the very first."""
-    queue = list(waiting[: NEXT_SHOWN + 1])
-    chosen = request.GET.get("at", "")
-    return queue, next((one for one in queue if str(one.pk) == chosen), queue[0] if queue else None)
-
-
-def _following(request: HttpRequest, queue: Sequence[Any], at: Any) -> dict[str, Any]:
-    """Which of a queue comes after the one in hand, and the address of the page that shows it."""
+    wanted = access.valid_numbers([request.GET.get("user", "")])
+    users = everybody.filter(pk__in=wanted) if wanted else everybody
+    chosen = users.first() if wanted else None
+    queue = list(first(users, NEXT_SHOWN + 1))
+    at_first = queue[0] if queue else None
+    at = next((one for one in queue if str(one.pk) == request.GET.get("at", "")), at_first)
     after = [*queue[queue.index(at) + 1 :], *queue][0] if at else None
     following = after if after != at else None
-    return {
+    asked = {"user": request.GET.get("user", ""), "at": following.pk if following else ""}
+    query = urlencode({name: value for name, value in asked.items() if value})
+    tell_apart(person for one in queue for person in people(one))
+    waiting = queries.waiting_for(everybody, QUEUES[template]) | ({chosen} if chosen else set())
+    queues = queries.queues(users)
+    of_page = {name: queues[name] for name in QUEUES[template]}
+    context = {
+        "at": at,
         "following": following,
-        "next": _here(request, at=str(following.pk) if following else ""),
+        "next": f"{request.path}?{query}" if query else request.path,
+        "claims": queries.claims_of(queue),
+        "queue": queue,
+        "counts": queries.capped(queues),
+        "elsewhere": [] if queue or chosen else queries.elsewhere(of_page),
+        "chosen": chosen,
+        "waiting": sorted(waiting, key=lambda one: (one.external_id, one.pk)),
+        **(at_hand(at) if at else {}),
     }
+    return render(request, f"review/{template}.html", context)
 
 
 @access.page
 def review(request: HttpRequest) -> HttpResponse:
     """The merge suggestion that waits longest for a decision, with the queue beside it."""
-    users, _chosen = users_in_view(request)
-    queue, at = _in_hand(request, queries.open_suggestions(users))
-    context: dict[str, Any] = {"at": at, "next": _here(request)}
-    if at is not None:
-        context |= _pair(request, at.end_user, at.first, at.second, at)
-    tell_apart(person for one in queue for person in (one.first, one.second))
-    return _queue_page(request, "merges", queue, **context)
+    return _queue_page(
+        request,
+        "merges",
+        lambda users, most: queries.open_suggestions(users)[:most],
+        lambda one: (one.first, one.second),
+        lambda at: _pair(request, at.end_user, at.first, at.second, at),
+    )
+
+
+@access.page
+def conflicts(request: HttpRequest) -> HttpResponse:
+    """Values of a person, and memories, of which only one may be true, one after the other."""
+    return _queue_page(
+        request,
+        "conflicts",
+        lambda users, most: queries.in_doubt(users, most, language_of()),
+        lambda one: one.people,
+    )
+
+
+@access.page
+def links(request: HttpRequest) -> HttpResponse:
+    """Memories that may be about somebody else, one after the other."""
+    return _queue_page(
+        request,
+        "links",
+        lambda users, most: queries.doubtful_links(users)[:most],
+        lambda one: [one.contact],
+        queries.beside_link,
+    )
 
 
 @access.page
@@ -126,20 +133,19 @@ def _pair(
 ) -> dict[str, Any]:
     """Two people as the comparison shows them, who stays on the left."""
     sides = [queries.side(left), queries.side(right)]
-    fuller = max(sides, key=lambda side: (side.memory_count, side.contact.mention_count))
+    fuller = max(sides, key=lambda side: (side["memory_count"], side["contact"].mention_count))
     keep = request.GET.get("keep", "")
-    stays = next((side for side in sides if str(side.contact.pk) == keep), fuller)
+    stays = next((side for side in sides if str(side["contact"].pk) == keep), fuller)
     goes = next(side for side in sides if side is not stays)
-    stays.contact.end_user = goes.contact.end_user = end_user
+    staying, going = stays["contact"], goes["contact"]
+    staying.end_user = going.end_user = end_user
     return {
         "end_user": end_user,
-        "stays_pk": stays.contact.pk,
-        "goes_pk": goes.contact.pk,
         "stays": stays,
         "goes": goes,
-        "rows": (rows := queries.beside(stays.contact, goes.contact, language_of())),
+        "rows": (rows := queries.beside(staying, going, language_of())),
         "evidence": queries.evidence(suggestion, rows) if suggestion else [],
-        "preview": queries.preview(goes.contact, stays.contact, access.actor(request)),
+        "preview": queries.preview(going, staying, access.actor(request)),
     }
 
 
@@ -172,7 +178,8 @@ def preview(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> 
     stays, goes = access.get_contact(end_user, one), access.get_contact(end_user, other)
     choice = _choice(request, stays, goes)
     card = queries.preview(goes, stays, access.actor(request), choice)
-    context = {"end_user": end_user, "stays_pk": one, "goes_pk": other, "preview": card}
+    sides = {"stays": {"contact": stays}, "goes": {"contact": goes}}
+    context = {"end_user": end_user, **sides, "preview": card}
     return render(request, "review/_preview.html", context)
 
 
@@ -203,67 +210,55 @@ def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> H
 @access.action
 def decide_many(request: HttpRequest) -> HttpResponse:
     """Says of all pairs chosen in the queue that they are two people each."""
-    ids = access.valid_numbers(request.POST.getlist("pair"))
-    users = access.end_users_of(request)
-    pairs = queries.open_suggestions(users).filter(pk__in=ids[: NEXT_SHOWN + 1])
     actor = access.actor(request)
-    if not ids:
-        feedback.refused(request, _("Choose pairs first."))
     _each(
         request,
-        pairs,
+        request.POST.getlist("pair"),
+        queries.open_suggestions,
         lambda pair: not_the_same(pair.end_user, pair.first_id, pair.second_id, actor=actor),
-        lambda n: ngettext("%(n)d pair stays two people.", "%(n)d pairs stay two people.", n),
+        ngettext_lazy("%(n)d pair stays two people.", "%(n)d pairs stay two people.", "n"),
+        _("Choose pairs first."),
     )
     return feedback.back(request, "dashboard:review")
-
-
-def _each(
-    request: HttpRequest,
-    rows: Iterable[Any],
-    verb: Callable[[Any], Change | None],
-    message: Callable[[int], str],
-) -> None:
-    """Calls the verb with every row or, where one refuses, changes none. Says so with one Undo for
-    each end user, whose changes they are."""
-    made: dict[EndUser, list[Change | None]] = {}
-    with atomic():
-        for row in rows:
-            made.setdefault(row.end_user, []).append(verb(row))
-    for changes in made.values():
-        feedback.done(request, message(len(changes)), *changes, n=len(changes))
 
 
 @access.action
 def decide_links(request: HttpRequest) -> HttpResponse:
     """Confirms all links chosen in the queue, or says of all that they are wrong."""
-    ids = access.valid_numbers(request.POST.getlist("link"))[: NEXT_SHOWN + 1]
-    right, actor = request.POST.get("decision") == "right", access.actor(request)
-    waiting = queries.doubtful_links(access.end_users_of(request)).filter(pk__in=ids)
+    actor = access.actor(request)
 
-    def verb(link: Link) -> Change | None:
-        if right:
-            return review_links.confirm(link.end_user, link.pk, actor=actor)
+    def confirm(link: Link) -> Change | None:
+        return review_links.confirm(link.end_user, link.pk, actor=actor)
+
+    def unlink(link: Link) -> Change | None:
         return edit_memories.unlink(link.end_user, link.memory_id, link.contact_id, actor=actor)
 
-    def message(n: int) -> str:
-        if right:
-            return ngettext("%(n)d link is right.", "%(n)d links are right.", n)
-        return ngettext("%(n)d link was wrong.", "%(n)d links were wrong.", n)
-
-    if not ids:
-        feedback.refused(request, _("Choose links first."))
-    _each(request, waiting, verb, message)
+    right = ngettext_lazy("%(n)d link is right.", "%(n)d links are right.", "n")
+    wrong = ngettext_lazy("%(n)d link was wrong.", "%(n)d links were wrong.", "n")
+    verb, message = (confirm, right) if request.POST.get("decision") == "right" else (unlink, wrong)
+    ids = request.POST.getlist("link")
+    _each(request, ids, queries.doubtful_links, verb, message, _("Choose links first."))
     return feedback.back(request, "dashboard:links")
 
 
-@access.page
-def conflicts(request: HttpRequest) -> HttpResponse:
-    """Values of a person, and memories, of which only one may be true, one after the other."""
-    users, _chosen = users_in_view(request)
-    queue, at = _in_hand(request, queries.in_doubt(users, NEXT_SHOWN + 1, language_of()))
-    tell_apart(person for one in queue for person in one.people)
-    return _queue_page(request, "conflicts", queue, at=at, **_following(request, queue, at))
+def _each(
+    request: HttpRequest,
+    sent: Sequence[str],
+    waiting: Callable[[QuerySet[EndUser]], QuerySet],
+    verb: Callable[[Any], Change | None],
+    message: Any,
+    missing: str,
+) -> None:
+    """Calls the verb with every row whose id was ``sent``, or with none where one refuses."""
+    ids = access.valid_numbers(sent)[: NEXT_SHOWN + 1]
+    made: dict[EndUser, list[Change | None]] = {}
+    with atomic():
+        for row in waiting(access.end_users_of(request)).filter(pk__in=ids):
+            made.setdefault(row.end_user, []).append(verb(row))
+    for changes in made.values():
+        feedback.done(request, message, *changes, n=len(changes))
+    if not ids:
+        feedback.refused(request, missing)
 
 
 @access.action
@@ -280,34 +275,12 @@ def settle(request: HttpRequest, end_user: EndUser, edge: int) -> HttpResponse:
     return feedback.back(request, "dashboard:conflicts")
 
 
-@access.page
-def links(request: HttpRequest) -> HttpResponse:
-    """Memories that may be about somebody else, one after the other."""
-    users, _chosen = users_in_view(request)
-    queue, at = _in_hand(request, queries.doubtful_links(users))
-    context: dict[str, Any] = {"at": at, **_following(request, queue, at)}
-    if at is not None:
-        person = at.contact
-        same_name = Contact.objects.of(at.end_user).standing().light()
-        twins = list(same_name.filter(name_key=person.name_key).exclude(pk=person.pk))
-        context |= {
-            "around": queries.messages_around(at),
-            "names": [person.name, *person.aliases],
-            "twins": twins,
-        }
-        tell_apart([*twins, *(one.contact for one in queue)])
-    return _queue_page(request, "links", queue, **context)
-
-
 @access.action
 def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpResponse:
     """Confirms that a memory is about a person, says that it is not, or gives it to another."""
     row = get_object_or_404(Link.objects.of(end_user).select_related("contact"), pk=link)
-    name, actor, link_ends = (
-        row.contact.name,
-        access.actor(request),
-        (row.memory_id, row.contact_id),
-    )
+    name, actor = row.contact.name, access.actor(request)
+    link_ends = (row.memory_id, row.contact_id)
     match request.POST.get("decision"):
         case "right":
             change = review_links.confirm(end_user, row.pk, actor=actor)
@@ -333,9 +306,9 @@ def claim(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     if not _CLAIMED.fullmatch(what):
         feedback.refused(request, _("There is no such row in the queue."))
     elif request.POST.get("leave"):
-        queries.leave_claim(end_user, what, operator)
-    elif (taken := queries.take_claim(end_user, what, operator)).operator != operator:
-        feedback.refused(request, _("%(name)s is on this already."), name=taken.operator)
+        Claim.objects.of(end_user).filter(what=what, operator=operator).delete()
+    elif (holder := queries.claim(end_user, what, operator)) != operator:
+        feedback.refused(request, _("%(name)s is on this already."), name=holder)
     return feedback.back(request, "dashboard:review")
 
 

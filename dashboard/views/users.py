@@ -19,6 +19,7 @@ from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.models import ApiKey, App, EndUser
 from dashboard import access, feedback, pager, words
+from dashboard.forms import with_value
 from dashboard.queries import users as queries
 from memories import own_card, portability, queue
 from memories.corrections.edit_own_card import edit_own_card
@@ -72,24 +73,31 @@ def one_user(
 @access.action
 def user_time_zone(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """In which days the user's memory is from now on."""
+    if wrong := _settle(request, end_user):
+        return one_user.render(request, end_user, status=422, **wrong)
+    return redirect("dashboard:user", end_user.pk)
+
+
+def _settle(request: HttpRequest, row: EndUser | App) -> dict[str, str]:
+    """Sets the time zone that a form sends; returns what was sent and why it is none."""
     name = request.POST.get("time_zone", "").strip()
     try:
-        end_user.settle(name)
+        row.settle(name)
     except ValidationError as error:
-        wrong = {"time_zone": name, "problem": error.messages[0]}
-        return one_user.render(request, end_user, status=422, **wrong)
-    feedback.done(request, _("Days now follow the time zone %(zone)s."), zone=end_user.zone)
-    return redirect("dashboard:user", end_user.pk)
+        return {"time_zone": name, "problem": error.messages[0]}
+    feedback.done(request, _("Days now follow the time zone %(zone)s."), zone=row.zone)
+    return {}
 
 
 @access.action
 def edit_card(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
-    sent = {name: request.POST.get(name, "").replace("\0", "") for name in ("key", "old", "new")}
-    key, new = sent["key"], "" if "remove" in request.POST else sent["new"].strip()
+    key, old, new = (
+        request.POST.get(name, "").replace("\0", "").strip() for name in ("key", "old", "new")
+    )
+    new = "" if "remove" in request.POST else new
     values = [one["value"] for one in own_card.of(end_user).get(key, ())]
-    values = [] if new and is_single(key) else [one for one in values if one != sent["old"]]
-    stated = {key: [*values, new] if new else values}
+    stated = {key: with_value(values, old, new, single=is_single(key))}
     change = edit_own_card(end_user, stated, actor=access.actor(request))
     message = _("Saved.") if new else _("Removed.")
     feedback.done(request, message if change else _("This is already known."), change)
@@ -162,17 +170,11 @@ def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> Htt
 
 
 @access.admin_page(all_cells=True)
-def apps(
-    request: HttpRequest,
-    app: int = 0,
-    status: int = 200,
-    **more: object,
-) -> HttpResponse:
-    """Apps as a table, and the keys and settings of the one that the address or ``?app=`` names, or
-    of the only one. A new secret is in the answer that makes it, never after a redirect."""
-    visible = sorted(
-        queries.with_keys(access.apps_of(request)), key=lambda one: bool(one.archived_at)
-    )
+def apps(request: HttpRequest, app: int = 0, status: int = 200, **more: object) -> HttpResponse:
+    """Apps, and the keys and settings of the one chosen or the only one. A new secret is in the
+    answer that makes it, never after a redirect."""
+    visible = queries.with_keys(access.apps_of(request))
+    visible.sort(key=lambda one: bool(one.archived_at))
     standing = [one for one in visible if not one.archived_at]
     wanted = [app or 0, *access.valid_numbers([request.GET.get("app", "")])]
     chosen = [one for one in standing if one.pk in wanted] or standing[: len(standing) == 1]
@@ -233,14 +235,11 @@ def rename_app(request: HttpRequest, app: int) -> HttpResponse:
 def archive_app(request: HttpRequest, app: int) -> HttpResponse:
     """Archives an app, or brings it back: its keys are refused and its users shown nowhere."""
     row = get_object_or_404(access.apps_of(request), pk=app)
-    message = _("%(name)s is back.")
-    if request.POST.get("archived"):
-        row.archived_at = row.archived_at or timezone.now()
-        message = _("%(name)s is in the archive: its keys are refused.")
-    else:
-        row.archived_at = None
+    archived = bool(request.POST.get("archived"))
+    row.archived_at = (row.archived_at or timezone.now()) if archived else None
     row.save(update_fields=["archived_at"])
-    feedback.done(request, message, name=row.name)
+    back, gone = _("%(name)s is back."), _("%(name)s is in the archive: its keys are refused.")
+    feedback.done(request, gone if archived else back, name=row.name)
     return _to_app(row.pk)
 
 
@@ -266,13 +265,9 @@ def _label(request: HttpRequest) -> str:
 def app_time_zone(request: HttpRequest, app: int) -> HttpResponse:
     """Sets the time zone of the users of an app who have none of their own."""
     row = get_object_or_404(access.apps_of(request), pk=app)
-    name = request.POST.get("time_zone", "").strip()
-    try:
-        row.settle(name)
-    except ValidationError as error:
-        wrong = {"zone_of": row.pk, "time_zone": name, "zone_problem": error.messages[0]}
-        return apps.render(request, app, status=422, **wrong)
-    feedback.done(request, _("Days now follow the time zone %(zone)s."), zone=row.zone)
+    if wrong := _settle(request, row):
+        wrong["zone_problem"] = wrong.pop("problem")
+        return apps.render(request, app, status=422, zone_of=row.pk, **wrong)
     return _to_app(row.pk)
 
 
@@ -284,8 +279,7 @@ def _key(request: HttpRequest, pk: int) -> ApiKey:
 
 @access.admin_action(all_cells=True)
 def edit_key(request: HttpRequest, key: int) -> HttpResponse:
-    """Says what a key is for, and how many requests a minute it may send; empty: as the setting
-    says."""
+    """Says what a key is for, and its limit of requests a minute; empty: that of the setting."""
     row, given = _key(request, key), request.POST.get("limit", "").strip()
     digits = given.isascii() and given.isdecimal() and len(given) <= len(str(MAX_LIMIT))
     if given and not digits:

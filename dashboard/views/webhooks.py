@@ -87,10 +87,10 @@ def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Stops a webhook, or starts it again: each undoes the other."""
     endpoint = get_object_or_404(_visible(request), pk=webhook)
     if request.POST.get("enabled"):
-        endpoints.enable(endpoint)
+        endpoints.switch(endpoint, on=True)
         feedback.done(request, _("It is told of what happens from now on."))
     else:
-        endpoints.stop(endpoint)
+        endpoints.switch(endpoint, on=False)
         feedback.done(request, _("Nothing is sent to it until you enable it again."))
     return redirect("dashboard:webhooks")
 
@@ -122,9 +122,8 @@ def resend(request: HttpRequest, delivery: UUID) -> HttpResponse:
     if row is None:
         raise Http404
     with cells.entered(row._state.db or cells.SHARED):
-        return _send(
-            request, row.endpoint, lambda: endpoints.resend(row), _("It is sent once more.")
-        )
+        message = _("It is sent once more.")
+        return _send(request, row.endpoint, lambda: endpoints.resend(row), message)
 
 
 urls = [

@@ -1,27 +1,49 @@
 """Files of people and memories instead of chats, one module each: ``sniff(head)`` says how likely
-a text is of it, ``read(source, me)`` reads all of it: ``me`` is who of its ``owners`` is the user,
-"" nobody of them, None while nobody has said so. It raises NotReadable."""
+a text is of it. Of memories ``read(source, me)`` reads all of it: ``me`` is who of its ``owners`` is
+the user, "" nobody of them, None while nobody has said so. Of address books ``people(raw, skipped)``
+yields the people, and ``write(entries)`` is the way back. They raise NotReadable."""
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
-from imports.dumps import book_file, mem0, memory_graph
+from accounts.reasons import Skipped
+from imports.dumps import google_csv, mem0, memory_graph, vcard
+from imports.dumps.person_fields import MAX_ENTRIES
 from imports.formats import FORMATS, TITLES
-from imports.source import Source, decoded, parts
+from imports.source import HEAD, Source, decoded, parts
 from imports.types import Dump, NotReadable
 
-DUMPS: tuple[ModuleType, ...] = (book_file, mem0, memory_graph)
+BOOKS: dict[str, ModuleType] = {form.NAME: form for form in (vcard, google_csv)}
+DUMPS: tuple[ModuleType, ...] = (google_csv, vcard, mem0, memory_graph)
+MAX_BOOK = 200_000_000  # with photos, which are not read
 LEAST = 0.5  # of a text that is taken for a format
 
 
 def read(path: Path, me: str | None, name: str = "") -> Dump | None:
     """The people and memories of a file; None where it holds a chat. Raises NotReadable."""
     form, sources = recognised(parts(path, name=name))
+    if form.NAME in BOOKS:
+        return read_book(sources[0].whole(MAX_BOOK))
     if form not in DUMPS:
         return None
     dump: Dump = form.read(sources[0], me)
     return dump
+
+
+def read_book(raw: bytes) -> Dump:
+    """The people of an address book. Raises NotReadable."""
+    head, skipped = decoded(raw[:HEAD]), Skipped()
+    form = next((one for one in DUMPS if one.NAME in BOOKS and one.sniff(head)), None)
+    if form is None:
+        raise NotReadable("book_unknown")
+    people = tuple(islice(form.people(raw, skipped), MAX_ENTRIES + 1))
+    if len(people) > MAX_ENTRIES:
+        raise NotReadable("book_crowd", limit=MAX_ENTRIES)
+    if not people:
+        raise NotReadable("book_empty")
+    return Dump(form.NAME, people, skipped=skipped)
 
 
 def recognised(sources: Sequence[Source]) -> tuple[ModuleType, list[Source]]:

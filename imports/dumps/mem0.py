@@ -7,19 +7,16 @@ look at before anybody is made of it.
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import ijson
-
 from accounts.reasons import Reason
-from contacts.address_books.entries import MAX_ENTRIES, Entry, clean
-from imports.formats.json_stream import moment, text_of, without_mark
-from imports.source import Source, decoded
-from imports.types import Dump, NotReadable, Owner, OwnerUnknown, Statement
+from imports.dumps.person_fields import MAX_ENTRIES, clean
+from imports.formats.json_stream import first_object, moment, objects, text_of
+from imports.source import Source
+from imports.types import Dump, Entry, NotReadable, Statement
 from understanding import names
 from understanding.people.person_tagger import person_spans
 from understanding.text import encodable
@@ -31,17 +28,16 @@ MAX_METADATA = 4096  # bytes of JSON; more is left out
 # Below, it is left open whether somebody is spoken of by name.
 SURE = 0.6
 _NAMED = ("name", "nickname")
-_LIST = re.compile(r"^\[\s*\{")
-_RESULTS = re.compile(r'^\{(?s:.{0,2000}?)"(results|memories)"\s*:\s*\[')
+_PATHS = ("item", "results.item", "memories.item")
 _BESIDE = ('"user_id"', '"created_at"', '"hash"', '"metadata"', '"categories"')
 
 
 def sniff(head: str) -> float:
-    text = head.lstrip()
-    whose = any(mark in text for mark in _BESIDE)
-    if not (_LIST.match(text) or _RESULTS.match(text)) or '"memory"' not in text or not whose:
+    whose = any(mark in head for mark in _BESIDE)
+    of_chats = '"mapping"' in head or '"chat_messages"' in head
+    if not whose or of_chats or '"memory"' not in head:
         return 0.0
-    return 0.0 if '"mapping"' in text or '"chat_messages"' in text else 0.9
+    return 0.9 if first_object(head.encode()) in _PATHS else 0.0
 
 
 def read(source: Source, me: str | None) -> Dump:
@@ -50,39 +46,28 @@ def read(source: Source, me: str | None) -> Dump:
         raise NotReadable("dump_empty")
     users = Counter(owner for row in rows if (owner := _owner(row)))
     if me is not None and users and me not in users:
-        raise OwnerUnknown("dump_no_such_owner", name=me, owners=", ".join(users))
-    if not rows and source.skipped.count:
-        raise NotReadable(source.skipped.named[0])
+        raise NotReadable("dump_no_such_owner", name=me, owners=", ".join(users))
     now = datetime.now(UTC)
     wanted = [row for row in rows if _is_wanted(row, me, now)]
-    people = _People(me or "")
-    statements = [_statement(row, people) for row in wanted]
+    parts = "".join(char if char.isalpha() else " " for char in me or "").split()
+    own = {names.name_key(part) for part in (*parts, me or "")}
+    people: dict[str, Entry] = {}
+    statements = [_statement(row, people, own) for row in wanted]
     return Dump(
-        NAME, tuple(people.entries()), tuple(statements), (),
-        tuple(Owner(key, count) for key, count in users.most_common()), False,
+        NAME, tuple(people.values()), tuple(statements), (),
+        dict(users.most_common()), False,
         len(rows) - len(wanted), source.skipped,
     )  # fmt: skip
 
 
 def _rows(source: Source) -> Iterator[Mapping[str, Any]]:
-    read = 0
-    listed = _RESULTS.match(decoded(source.head()).lstrip())
-    at = f"{listed[1]}.item" if listed else "item"
-    try:
-        with source.open() as stream:
-            items = ijson.items(without_mark(stream), at, use_float=True)
-            for number, row in enumerate(items, 1):
-                if number > MAX_MEMORIES:
-                    raise NotReadable("dump_crowd", limit=MAX_MEMORIES)
-                if isinstance(row, dict) and _text(row):
-                    read += 1
-                    yield row
-                else:
-                    source.skipped.add(Reason("dump_row", number=number))
-    except (ijson.JSONError, UnicodeError, RecursionError) as error:
-        if not read:
-            raise NotReadable("chat_damaged", name=source.name) from error
-        source.skipped.add(Reason("chat_cut_off", name=source.name))
+    for number, (_, row) in enumerate(objects(source, first_object(source.head())), 1):
+        if number > MAX_MEMORIES:
+            raise NotReadable("dump_crowd", limit=MAX_MEMORIES)
+        if _text(row):
+            yield row
+        else:
+            source.skipped.add(Reason("dump_row", number=number))
 
 
 def _text(row: Mapping[str, Any]) -> str:
@@ -113,17 +98,16 @@ def _moment(value: Any) -> datetime | None:
     return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
 
 
-def _statement(row: Mapping[str, Any], people: "_People") -> Statement:
+def _statement(row: Mapping[str, Any], people: dict[str, Entry], own: set[str]) -> Statement:
     text = _text(row)
     ident = text_of(row.get("id")) or text_of(row.get("hash"))
     digest = hashlib.sha256(f"{ident}\0{text}".encode()).hexdigest()[:32]
-    numbers = people.named(text)
+    numbers = _named(text, people, own)
     at = _moment(row.get("updated_at")) or _moment(row.get("created_at"))
     return Statement(text, f"{NAME}:{digest}", numbers, True, at, _noted(row))
 
 
 def _noted(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What the program noted beside it: its metadata and categories."""
     metadata = row.get("metadata")
     noted = dict(metadata) if isinstance(metadata, dict) else {}
     if isinstance(row.get("categories"), list) and row["categories"]:
@@ -134,27 +118,16 @@ def _noted(row: Mapping[str, Any]) -> dict[str, Any]:
     return noted if text == encodable(text) else {}
 
 
-class _People:
-    """The people named in memories, each once, without the user."""
-
-    def __init__(self, me: str) -> None:
-        self._me = {names.name_key(part) for part in re.split(r"[\W_\d]+", me) if part}
-        self._me.add(names.name_key(me))
-        self._found: dict[str, Entry] = {}
-
-    def named(self, text: str) -> tuple[int, ...]:
-        """The numbers of those whom a text names."""
-        numbers = []
-        for span in person_spans(text):
-            name = clean(text[span.start : span.end])
-            key = names.name_key(name)
-            if span.kind not in _NAMED or span.probability < SURE or not key or key in self._me:
-                continue
-            if key not in self._found and len(self._found) == MAX_ENTRIES:
-                raise NotReadable("book_crowd", limit=MAX_ENTRIES)
-            entry = self._found.setdefault(key, Entry(len(self._found) + 1, name))
-            numbers.append(entry.number)
-        return tuple(dict.fromkeys(numbers))
-
-    def entries(self) -> list[Entry]:
-        return list(self._found.values())
+def _named(text: str, people: dict[str, Entry], own: set[str]) -> tuple[int, ...]:
+    """The numbers of those whom a text names, but for the user (``own`` are the keys of the user's
+    names); who is new is added to ``people``, by the keys of their names."""
+    spans = [
+        span for span in person_spans(text) if span.kind in _NAMED and span.probability >= SURE
+    ]
+    called = {names.name_key(text[one.start : one.end]): text[one.start : one.end] for one in spans}
+    keys = called.keys() - own - {""}
+    for key in filter(keys.__contains__, called):
+        people.setdefault(key, Entry(len(people) + 1, clean(called[key])))
+    if len(people) > MAX_ENTRIES:
+        raise NotReadable("book_crowd", limit=MAX_ENTRIES)
+    return tuple(people[key].number for key in called if key in keys)

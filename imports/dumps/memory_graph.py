@@ -6,19 +6,17 @@ between people relations; what it says of things are memories that name them.
 """
 
 import hashlib
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from accounts.reasons import Reason
-from contacts.address_books.entries import MAX_ENTRIES, RELATIONS, Entry, clean
 from imports.dumps.mem0 import MAX_MEMORIES, clean_text
-from imports.formats.chatlab import json_lines
-from imports.formats.json_stream import text_of
+from imports.dumps.person_fields import MAX_ENTRIES, RELATIONS, clean
+from imports.formats.json_stream import json_lines, text_of
 from imports.source import Source
-from imports.types import Dump, NotReadable, Owner, OwnerUnknown, Statement, Tie
+from imports.types import Dump, Entry, NotReadable, Statement, Tie
 from understanding import names
 from understanding.lexicon import rows, words
 from understanding.roles import roles_of
@@ -29,9 +27,6 @@ _KINDS = {row["type"]: row for row in rows("graph_relations")}
 _PERSON = words("person_types")
 _LOOKED_AT = 20  # lines
 _USER = 0  # in place of an entry's number
-_OF = re.compile(r"^(?:is |are |was )?(?:an? |the )?(.+?)(?: of| to)?$")
-_HAS = re.compile(r"^has (?:an? )?(.+)$")
-_CHINESE_OF = re.compile(r"^[是的]*+(.+?)的?$")
 
 
 @dataclass(slots=True)
@@ -51,20 +46,9 @@ class _Graph:
 
 
 def sniff(head: str) -> float:
-    return 0.95 if any(map(_is_of_graph, head.splitlines()[:_LOOKED_AT])) else 0.0
-
-
-def _is_of_graph(line: str) -> bool:
-    try:
-        row = json.loads(line) if line.startswith("{") else None
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(row, dict):
-        return False
-    kind = row.get("type")
-    return (kind == "entity" and "entityType" in row) or (
-        kind == "relation" and "relationType" in row
-    )
+    lines = [line for line in head.splitlines()[:_LOOKED_AT] if line.startswith("{")]
+    marks = ('"entityType"', '"relationType"')
+    return 0.95 if any(mark in line for mark in marks for line in lines) else 0.0
 
 
 def read(source: Source, me: str | None) -> Dump:
@@ -72,10 +56,10 @@ def read(source: Source, me: str | None) -> Dump:
     people = [one for one in graph.entities.values() if one.is_person]
     if not graph.entities and not graph.relations:
         raise NotReadable("dump_empty")
-    owners = tuple(Owner(one.name, len(one.observed)) for one in people)
+    owners = {one.name: len(one.observed) for one in people}
     own = names.name_key(me) if me else ""
     if me and own not in {names.name_key(one.name) for one in people}:
-        raise OwnerUnknown("dump_no_such_owner", name=me, owners=", ".join(o.key for o in owners))
+        raise NotReadable("dump_no_such_owner", name=me, owners=", ".join(owners))
     return replace(_GraphReader(graph, own).dump(owners), skipped=source.skipped)
 
 
@@ -127,7 +111,7 @@ class _GraphReader:
         self.ties: list[Tie] = []
         self.statements: dict[str, Statement] = {}
 
-    def dump(self, owners: tuple[Owner, ...]) -> Dump:
+    def dump(self, owners: Mapping[str, int]) -> Dump:
         for key, entity in self.graph.entities.items():
             for text in entity.observed:
                 self._state(self._about(key, text), [key])
@@ -147,7 +131,6 @@ class _GraphReader:
         return _USER if self.own and key == self.own else self.numbers.get(key)
 
     def _about(self, key: str, text: str) -> str:
-        """An observation with the name of its person."""
         name = self._called(key, text)
         if name in text:
             return text
@@ -204,20 +187,31 @@ class _Kind(NamedTuple):
 
 def _words(kind: str) -> str:
     """A type as words: ``worksWith``, ``WORKS_WITH`` are works with."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).replace("_", " ")
-    return " ".join(apart.casefold().split())
+    spaced = (
+        f" {char}" if before.islower() and char.isupper() else char
+        for before, char in pairwise(f" {kind}")
+    )
+    return " ".join("".join(spaced).replace("_", " ").casefold().split())
 
 
 def _read(kind: str) -> _Kind:
-    """Reads a type of relation between two people."""
     text = _words(kind)
-    if (has := _HAS.match(text)) and _of_word(has[1])[0]:
-        return _Kind(*_of_word(has[1]), swapped=True)
-    pattern = _CHINESE_OF if is_chinese(text) else _OF
-    for word in (text, text.removeprefix("is "), pattern.sub(r"\1", text)):
+    if text.startswith("has ") and _of_word(_bare(text[4:]))[0]:
+        return _Kind(*_of_word(_bare(text[4:])), swapped=True)
+    for word in (text, text.removeprefix("is "), _bare(text)):
         if row := _KINDS.get(word):
             return _Kind(*_of_word(word), swapped=row["of"] == "second")
-    return _Kind(*_of_word(pattern.sub(r"\1", text)))
+    return _Kind(*_of_word(_bare(text)))
+
+
+def _bare(text: str) -> str:
+    """What is left of "is the sister of" without the words around its noun."""
+    if is_chinese(text):
+        return text.lstrip("是的").removesuffix("的")
+    words = text.split()
+    for around in (("is", "are", "was"), ("a", "an", "the")):
+        words = words[1:] if len(words) > 1 and words[0] in around else words
+    return " ".join(words[:-1] if len(words) > 1 and words[-1] in ("of", "to") else words)
 
 
 def _of_word(word: str) -> tuple[str, str]:

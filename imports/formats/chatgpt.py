@@ -36,14 +36,9 @@ def parse(source: Source) -> Iterator[Turn]:
 
 
 def _branch(mapping: dict[str, Any], current: Any) -> list[dict[str, Any]]:
-    """The messages from the first to the current one (else the newest leaf), by their parents."""
+    """The messages from the first to the current one (else the newest), by their parents."""
     if not isinstance(current, str) or current not in mapping:
-        leaves = [
-            key
-            for key, node in mapping.items()
-            if isinstance(node, dict) and not node.get("children")
-        ]
-        current = max(leaves, key=lambda key: _made(mapping[key]), default=None)
+        current = max(mapping, key=lambda key: _made(mapping[key]), default=None)
     messages: list[dict[str, Any]] = []
     seen: set[str] = set()
     while isinstance(current, str) and current in mapping and current not in seen:
@@ -55,8 +50,8 @@ def _branch(mapping: dict[str, Any], current: Any) -> list[dict[str, Any]]:
     return messages[::-1]
 
 
-def _made(node: dict[str, Any]) -> float:
-    message = node.get("message")
+def _made(node: Any) -> float:
+    message = node.get("message") if isinstance(node, dict) else None
     created_at = moment(message.get("create_time")) if isinstance(message, dict) else None
     return created_at.timestamp() if created_at else 0.0
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
+from imports.formats import text_lines
 from imports.formats.json_stream import moment, objects, text_of
-from imports.formats.text_lines import Header, is_placeholder, lines, messages, table_rows, visible
+from imports.formats.text_lines import Header, has_columns
 from imports.source import Source, decoded
 from imports.types import NotReadable, Turn
 
@@ -23,79 +23,48 @@ _OFFICIAL = "gh_"
 def sniff(head: str) -> float:
     if head.lstrip().startswith("["):
         return 0.95 if '"isSelf"' in head and '"talker"' in head else 0.0
-    first, *others = head.splitlines() or [""]
-    if set(_COLUMNS) <= set(first.replace('"', "").split(",")):
-        return 0.95
-    count = sum(
-        _HEADER.fullmatch(visible(line).strip()) is not None for line in [first, *others[:200]]
+    return (
+        0.95
+        if has_columns(head, _COLUMNS)
+        else text_lines.likely(head, _HEADER.fullmatch, 0.6, 0.9)
     )
-    return min(0.9, 0.6 + 0.1 * count) if count else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
     head = decoded(source.head()).lstrip()
     if head.startswith("["):
-        yield from _of_json(source)
-    elif "TalkerName" in head.partition("\n")[0]:
-        yield from _of_table(source)
-    else:
-        yield from _of_text(source)
+        return _of_json(source)
+    if has_columns(head, _COLUMNS):
+        return _of_table(source)
+    if any(match and not match["year"] for match in map(_HEADER.fullmatch, head.splitlines())):
+        raise NotReadable("chat_no_year", name=source.name)
+    return text_lines.headed_turns(source, _header)
 
 
 def _of_json(source: Source) -> Iterator[Turn]:
-    for _, message in objects(source, "item"):
-        text, talker = text_of(message.get("content")).strip(), text_of(message.get("talker"))
-        sender, at = text_of(message.get("sender")), moment(message.get("time"))
-        official = talker.startswith(_OFFICIAL) or sender.startswith(_OFFICIAL)
-        kind = (message.get("type"), message.get("subType"))
-        if (kind[0] != _TEXT and kind != _REPLY) or is_placeholder(text) or official:
-            continue
-        if message.get("isSelf") is True:
-            yield Turn("user", text, at, talker, "user")
-            continue
-        alone = text_of(message.get("talkerName")) if message.get("isChatRoom") is not True else ""
-        name = text_of(message.get("senderName")) or alone or sender
-        if name:
-            aliases = (alone,) if alone and alone != name else ()
-            yield Turn(name, text, at, talker, key=sender or name, aliases=aliases)
+    for _, row in objects(source, "item"):
+        talker, sender = text_of(row.get("talker")), text_of(row.get("sender"))
+        kind = (row.get("type"), row.get("subType"))
+        if (kind[0] == _TEXT or kind == _REPLY) and not f"{talker} {sender}".count(_OFFICIAL):
+            alone = text_of(row.get("talkerName")) if row.get("isChatRoom") is not True else ""
+            names = text_of(row.get("senderName")), alone
+            own = row.get("isSelf") is True
+            text, at = text_of(row.get("content")).strip(), moment(row.get("time"))
+            yield from text_lines.turn(names, text, at, talker, sender, own=own)
 
 
 def _of_table(source: Source) -> Iterator[Turn]:
-    for row in table_rows(source):
-        text, talker = (row.get("Content") or "").strip(), row.get("Talker") or ""
-        name = row.get("SenderName") or row.get("Sender") or ""
-        if name and not is_placeholder(text) and not talker.startswith(_OFFICIAL):
-            at = moment(row.get("Time"))
-            yield Turn(name, text, at, talker, key=row.get("Sender") or name)
+    for row in text_lines.table_rows(source):
+        if not row["Talker"].startswith(_OFFICIAL):
+            text, at = row["Content"].strip(), moment(row["Time"])
+            yield from text_lines.turn([row["SenderName"]], text, at, row["Talker"], row["Sender"])
 
 
-def _of_text(source: Source) -> Iterator[Turn]:
-    selves: set[str] = set()
-
-    def headed() -> Iterator[tuple[Header | None, str]]:
-        for line in lines(source):
-            match = _HEADER.fullmatch(visible(line).strip())
-            if match is None:
-                yield None, visible(line)
-                continue
-            if not match["year"]:
-                raise NotReadable("chat_no_year", name=source.name)
-            if match["id"] == _SELF:
-                selves.add(match["name"])
-            try:
-                at = datetime.strptime(match["year"] + match["day"], "%Y-%m-%d %H:%M:%S")
-            except ValueError:
-                yield None, visible(line)
-                continue
-            yield Header(match["name"], at), ""
-
-    for header, text in messages(headed()):
-        if not is_placeholder(text):
-            own = header.speaker in selves
-            yield Turn(
-                "user" if own else header.speaker,
-                text,
-                header.at,
-                source.name,
-                "user" if own else "",
-            )
+def _header(line: str) -> Header | None:
+    match = _HEADER.fullmatch(line)
+    at = (
+        text_lines.written_time(f"{match['year']}{match['day']}", "%Y-%m-%d %H:%M:%S")
+        if match
+        else None
+    )
+    return Header(match["name"], at, match["id"] == _SELF) if match and at else None

@@ -39,7 +39,6 @@ def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _blocks(content: Any) -> str:
-    """What was typed or spoken."""
     blocks = content if isinstance(content, list) else []
     texts = (
         text_of(b.get("text")) for b in blocks if isinstance(b, dict) and b.get("type") in _SAID

@@ -1,16 +1,10 @@
-"""The words by which people tell one half of the day from the other, in the languages of CLDR (``babel``)."""
+"""The words by which people tell one half of the day from the other (``day_parts.txt``)."""
 
-import re
 import unicodedata
-from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
-from babel import Locale, localedata
-
-_DAY = 24 * 3600
-_HALVES = {"am": (0, _DAY // 2), "pm": (_DAY // 2, _DAY)}
-_LATIN = {"am": _HALVES["am"], "pm": _HALVES["pm"], "a": _HALVES["am"], "p": _HALVES["pm"]}
-_LITERAL = re.compile(r"'([^']+)'")
+_HALVES = ((0, 12), (12, 24))
 _SHORT = 3  # letters of a Latin word before a time that only joins it to its date: à, kl., um
 
 
@@ -21,67 +15,40 @@ def hour_of(hour: int, before: str, after: str = "") -> int | None:
         key = _key(word)
         if not key or (stands_before and key.isascii() and len(key) <= _SHORT):
             continue
-        span = _LATIN.get(key) or _spans().get(key)
-        if span is not None:
-            return _within(hour, span)
-        if key in _hours():
-            continue
-        if not stands_before or len(word.split()) > 2 or len(key) > 2 * _SHORT:
+        span = _spans().get(key)
+        if span:
+            return _within(hour, *span)
+        joins = stands_before and len(word.split()) <= 2 and len(key) <= 2 * _SHORT
+        if span is None and not joins:
             return None
     return hour
 
 
 @cache
-def _hours() -> frozenset[str]:
-    """The words beside a time that say no more than that it is one: ч., Kl., h."""
-    formats = (
-        one.pattern
-        for name in localedata.locale_identifiers()
-        for one in Locale.parse(name).time_formats.values()
-    )
-    return frozenset(_key(word) for one in formats for word in _LITERAL.findall(one))
+def _spans() -> dict[str, tuple[int, ...]]:
+    """The hours from and until which each word lasts; none for those that are of every time."""
+    text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
+    rows = (line.split() for line in text.splitlines() if not line.startswith("#"))
+    return {
+        word: tuple(int(hour) for hour in (begins, ends) if hour != "-")
+        for begins, ends, *words in rows
+        for word in words
+    }
 
 
-def _within(hour: int, span: tuple[int, int]) -> int:
-    """``hour`` in that half of the day which is nearer to ``span`` (seconds)."""
+def _within(hour: int, begins: int, ends: int) -> int:
+    """``hour`` in that half of the day which is nearer to the span."""
     if not 1 <= hour <= 12:
         return hour
-    if span in _HALVES.values():
-        return hour % 12 + span[0] // 3600
-    return min((hour % 12, hour % 12 + 12), key=lambda one: _distance(one * 3600, span))
+    if (begins, ends) in _HALVES:
+        return hour % 12 + begins
+    return min((hour % 12, hour % 12 + 12), key=lambda one: _distance(one, begins, ends))
 
 
-def _distance(second: int, span: tuple[int, int]) -> int:
-    begins, ends = span
-    if (second - begins) % _DAY < (ends - begins) % _DAY:
+def _distance(hour: int, begins: int, ends: int) -> int:
+    if (hour - begins) % 24 < (ends - begins) % 24:
         return 0
-    return min((begins - second) % _DAY, (second - ends) % _DAY)
-
-
-@cache
-def _spans() -> dict[str, tuple[int, int]]:
-    """Each word with the part of the day that it means, in seconds."""
-    periods: dict[str, tuple[int, int]] = {}
-    halves: dict[str, tuple[int, int]] = {}
-    for name in localedata.locale_identifiers():
-        _, *more = name.split("_")
-        if any(len(part) != 4 for part in more):
-            continue  # a country; scripts have four letters
-        for period, word, span in _periods(Locale.parse(name)):
-            (halves if period in _HALVES else periods).setdefault(_key(word), span)
-    return periods | halves
-
-
-def _periods(locale: Locale) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    rules = locale.day_period_rules.get(None, {})
-    for widths in locale.day_periods.values():
-        for words in widths.values():
-            for period, word in words.items():
-                if period in _HALVES:
-                    yield period, word, _HALVES[period]
-                for rule in rules.get(period, ()):
-                    begins = rule.get("from", rule.get("at", 0))
-                    yield period, word, (begins, rule.get("before", begins + 3600))
+    return min((begins - hour) % 24, (hour - ends) % 24)
 
 
 def _key(word: str) -> str:

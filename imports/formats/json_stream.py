@@ -1,6 +1,7 @@
-"""Objects of a large JSON document, one at a time."""
+"""Objects of a large JSON document, or of lines of JSON, one at a time."""
 
-import re
+import io
+import json
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -8,18 +9,19 @@ from typing import Any
 import ijson
 
 from accounts.reasons import Reason
+from imports.formats.text_lines import numbered_lines
 from imports.source import Source
 from imports.types import NotReadable
 
-_HOLDS_LIST = re.compile(rb'\{[^\[{]{0,2000}"conversations"\s*:\s*\[\s*\{')
+_SCALARS = ("string", "number", "boolean", "null")
 
 
 def objects(
     source: Source, at: str, beside: Collection[str] = ()
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each object at the path ``at``, with the scalars that were read before it at the paths of
-    ``beside`` (in dots; ``item`` is that of a list), up to where the file is damaged. Raises
-    NotReadable where nothing is before that."""
+    """Each object at the path ``at`` (an empty one for what is none), with the scalars that were read
+    before it at the paths of ``beside`` (in dots; ``item`` is that of a list), up to where the file
+    is damaged. Raises NotReadable where nothing is before that."""
     scalars: dict[str, Any] = {}
     builder: Any = None
     read = 0
@@ -32,13 +34,14 @@ def objects(
                         read += 1
                         yield scalars, builder.value
                         builder = None
+                elif path == at and event in _SCALARS:
+                    yield scalars, {}
                 elif path == at and event == "start_map":
                     builder = ijson.ObjectBuilder()
                     builder.event(event, value)
                 elif event == "start_map":
-                    for key in [key for key in scalars if key.startswith(f"{path}.")]:
-                        del scalars[key]
-                elif path in beside and event in ("string", "number", "boolean"):
+                    scalars = {k: v for k, v in scalars.items() if not k.startswith(f"{path}.")}
+                elif path in beside and event in _SCALARS:
                     scalars[path] = value
     except (ijson.JSONError, UnicodeError, RecursionError) as error:
         if not read:
@@ -48,10 +51,34 @@ def objects(
 
 def root(source: Source) -> str:
     """The path of the conversations in a document that is a list of them, holds one, or is one."""
-    head = source.head().removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head[:1] == b"[":
-        return "item"
-    return "conversations.item" if _HOLDS_LIST.match(head) else ""
+    at = first_object(source.head())
+    return at if at in ("item", "conversations.item") else ""
+
+
+def first_object(head: bytes) -> str:
+    """The path of the first object within a document of which this is the beginning; "" for none."""
+    try:
+        for path, event, _ in ijson.parse(io.BytesIO(head.removeprefix(b"\xef\xbb\xbf"))):
+            if path and event == "start_map":
+                return str(path)
+    except (ijson.JSONError, UnicodeError, RecursionError):
+        pass
+    return ""
+
+
+def json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file with one in each line, by their lines; others are skipped."""
+    for number, line in numbered_lines(source):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            source.skipped.add(Reason("chat_damaged_line", name=source.name, number=number))
 
 
 def without_mark(stream: Any) -> Any:

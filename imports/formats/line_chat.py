@@ -4,57 +4,48 @@ import re
 from collections.abc import Iterator
 from datetime import date, datetime
 
-from imports.formats.text_lines import Header, clock, is_placeholder, lines, messages, visible
+from imports.formats.text_lines import Header, clock, lines, messages, turn, visible
 from imports.source import Source
 from imports.types import Turn
 
 NAME = "line"
-_TITLE = re.compile(r"\[LINE\]")
 _DAY = re.compile(
     r"(?:\w{2,9},\s*|\w{2,9}\s)?(?P<a>\d{1,4})[./年-]\s?(?P<b>\d{1,2})[./月-]\s?(?P<c>\d{1,4})日?"
     r"\s*(?:[（(]?(?:星期|周|週)?[日月火水木金土一二三四五六天]曜?日?[)）]?|\(?\w{2,9}\)?)?"
 )
-_SAID = re.compile(r"(?P<time>[^\t]{4,14})\t(?P<name>[^\t]{1,60})\t(?P<text>.*)", re.DOTALL)
-_ANY = re.compile(r"(?P<time>[^\t]{4,14})\t.*", re.DOTALL)
 
 
 def sniff(head: str) -> float:
-    rows = [line for line in head.splitlines()[:300] if _SAID.fullmatch(line)]
-    timed = [row for row in rows if clock(row.partition("\t")[0]) is not None]
-    if not timed:
-        return 0.0
-    return 0.95 if _TITLE.match(visible(head)) else 0.7
+    rows = (line.split("\t") for line in head.splitlines()[:300])
+    timed = any(len(row) > 2 and clock(row[0]) is not None for row in rows)
+    return (0.95 if visible(head).startswith("[LINE]") else 0.7) if timed else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
-    def headed() -> Iterator[tuple[Header | None, str]]:
-        day: date | None = None
-        for raw in lines(source):
-            line = visible(raw)
-            if (new_day := _day(line)) is not None:
-                day = new_day
-                # What follows belongs to nobody until somebody speaks.
-                yield Header("", datetime.combine(day, datetime.min.time())), ""
-                continue
-            spoken, other = _SAID.fullmatch(line), _ANY.fullmatch(line)
-            at = clock(other["time"]) if other else None
-            if day is None or at is None:
-                yield None, line
-            else:
-                when = datetime.combine(day, at)
-                yield (
-                    Header(spoken["name"].strip() if spoken else "", when),
-                    spoken["text"] if spoken else "",
-                )
-
-    for header, raw in messages(headed()):
+    for header, raw in messages(_headed(source)):
         text = raw[1:-1].strip() if "\n" in raw and raw[:1] == raw[-1:] == '"' else raw
-        if header.speaker and not is_placeholder(text):
-            yield Turn(header.speaker, text, header.at, source.name)
+        yield from turn([header.speaker], text, header.at, source.name)
+
+
+def _headed(source: Source) -> Iterator[tuple[Header | None, str]]:
+    day: date | None = None
+    for line in map(visible, lines(source)):
+        time, tab, rest = line.partition("\t")
+        at = clock(time) if tab else None
+        if not tab and (new_day := _day(line)) is not None:
+            day = new_day
+            # What follows belongs to nobody until somebody speaks.
+            yield Header("", datetime.combine(day, datetime.min.time())), ""
+        elif day is None or at is None:
+            yield None, line
+        else:
+            name, said, text = rest.partition("\t")
+            speaker = name.strip() if said and len(name) <= 60 else ""
+            yield Header(speaker, datetime.combine(day, at)), text
 
 
 def _day(line: str) -> date | None:
-    match = _DAY.fullmatch(line.strip()) if "\t" not in line else None
+    match = _DAY.fullmatch(line.strip())
     if match is None:
         return None
     a, b, c = (int(match[key]) for key in "abc")

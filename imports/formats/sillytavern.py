@@ -1,23 +1,19 @@
 """SillyTavern: JSON lines, the first of which tells of the chat. Characters are played by a model:
 they are no people."""
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from imports.formats.chatlab import json_lines
-from imports.formats.json_stream import moment, text_of
+from imports.formats.json_stream import json_lines, moment, text_of
+from imports.formats.text_lines import written_time
 from imports.source import Source
 from imports.types import Role, Turn
 
 NAME = "sillytavern"
-_WRITTEN = re.compile(
-    r"(?P<month>[A-Z][a-z]{2,8}) (?P<day>\d{1,2}), (?P<year>\d{4}) (?P<time>\d{1,2}:\d{2} ?[ap]m)"
-)
-_STAMPED = re.compile(
-    r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2}) ?@ ?(?P<hour>\d{1,2})h ?(?P<minute>\d{1,2})m ?(?P<second>\d{1,2})s.*"
-)
+# June 19, 2023 4:13pm and 2023-6-19 @16h 14m 05s 3ms, without spaces.
+_WRITTEN = ("%B%d,%Y%I:%M%p", "%b%d,%Y%I:%M%p")
+_STAMPED = "%Y-%m-%d@%Hh%Mm%S"
 
 
 def sniff(head: str) -> float:
@@ -35,19 +31,6 @@ def parse(source: Source) -> Iterator[Turn]:
 
 
 def _moment(value: Any) -> datetime | None:
-    text = text_of(value).strip()
-    if match := _WRITTEN.fullmatch(text):
-        written = (
-            f"{match['month'][:3]} {match['day']} {match['year']} {match['time'].replace(' ', '')}"
-        )
-        return _parsed(written, "%b %d %Y %I:%M%p")
-    if match := _STAMPED.fullmatch(text):
-        return _parsed(" ".join(match.groups()), "%Y %m %d %H %M %S")
-    return moment(value)
-
-
-def _parsed(text: str, form: str) -> datetime | None:
-    try:
-        return datetime.strptime(text, form)
-    except ValueError:
-        return None
+    text = "".join(text_of(value).split())
+    stamped = written_time(text.partition("s")[0], _STAMPED)
+    return stamped or written_time(text, *_WRITTEN) or moment(value)

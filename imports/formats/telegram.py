@@ -1,6 +1,5 @@
 """Telegram: ``result.json``, of one chat or of all of them."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,20 +10,19 @@ from imports.types import Turn
 NAME = "telegram"
 # Of one chat, or of each in the lists of a full export.
 _ONE, _ALL = ("",), ("chats.list.item.", "left_chats.list.item.")
+_OF_ALL = ('"chats":', '"left_chats":', '"personal_information":')
 # With programs, or read by many: nobody's life.
 _NO_TALK = ("bot_chat", "public_channel", "private_channel")
 
 
 def sniff(head: str) -> float:
-    if not head.lstrip().startswith("{"):
-        return 0.0
     known = ('"date_unixtime"', '"text_entities"', '"from_id"', '"personal_information"')
-    return 0.9 if any(word in head for word in known) else 0.0
+    return 0.9 if head.lstrip().startswith("{") and any(word in head for word in known) else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
-    everything = re.search(r'"(?:left_)?chats"\s*:|"personal_information"', decoded(source.head()))
-    for place in _ALL if everything else _ONE:
+    head = "".join(decoded(source.head()).split())
+    for place in _ALL if any(key in head for key in _OF_ALL) else _ONE:
         beside = [f"{place}{key}" for key in ("name", "type", "id")]
         for chat, message in objects(source, f"{place}messages.item", beside):
             kind = chat.get(f"{place}type")
@@ -39,14 +37,10 @@ def parse(source: Source) -> Iterator[Turn]:
 
 
 def _text(message: dict[str, Any]) -> str:
-    """The words of a message without what it quotes."""
     parts = message.get("text_entities") or message.get("text")
-    if isinstance(parts, str):
-        return parts.strip()
-    text = ""
-    for part in parts if isinstance(parts, list) else ():
-        if isinstance(part, str):
-            text += part
-        elif isinstance(part, dict) and part.get("type") != "blockquote":
-            text += text_of(part.get("text"))
-    return text.strip()
+    words = [
+        text_of(part.get("text")) if isinstance(part, dict) else text_of(part)
+        for part in (parts if isinstance(parts, list) else [parts])
+        if not (isinstance(part, dict) and part.get("type") == "blockquote")
+    ]
+    return "".join(words).strip()

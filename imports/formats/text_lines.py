@@ -1,39 +1,76 @@
-"""Parts of the readers of chats in plain text: invisible marks, times, placeholders of media,
-messages of several lines."""
+"""Parts of the readers of chats: lines, times, placeholders of media, messages of several lines."""
 
 import csv
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, time
 from typing import NamedTuple
 
 from accounts.reasons import Reason
 from imports.formats.day_parts import hour_of
 from imports.source import Source
+from imports.types import Turn
 
 # Of a line; a longer one is no chat.
 LONGEST = 1_000_000
-_MARKS = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-_SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u3000]")
+_LOOKED_AT = 400  # lines of a text whose format is to be found out
+# Marks of direction go; spaces of all widths become plain.
+_SEEN = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2066\u2067\u2068\u2069\ufeff"))
+_SEEN |= dict.fromkeys(range(0x202A, 0x202F))
+_SEEN |= dict.fromkeys([0xA0, *range(0x2000, 0x200B), 0x202F, 0x3000], " ")
 _CLOCK = re.compile(
     r"(?P<before>[^\W\d_][^\d\n]{0,24})?(?P<hour>\d{1,2})(?:[:.٫]|\s?h\s?)(?P<minute>\d{2})(?:[:.٫](?P<second>\d{2}))?"
     r"\s*(?P<after>[^\W\d_][^\d\n]{0,24})?"
 )
-# Calls, as LINE and WeChat write them.
-_CALL = re.compile(
-    r"☎.{0,60}|(?:(?:视频|語音|语音)?(?:通话|通話|聊天)(?:时长|時間|时间))[\s:：]*[\d:]{4,8}"
+# What replaces a picture or a file ([图片], <Media omitted>), and calls as LINE and WeChat write them.
+_PLACEHOLDER = re.compile(
+    r"\[[^\[\]\n]{1,30}\]|<[^<>\n]{2,200}>|☎.{0,60}"
+    r"|(?:(?:视频|語音|语音)?(?:通话|通話|聊天)(?:时长|時間|时间))[\s:：]*[\d:]{4,8}"
     r"|(?:对方|已)?(?:已取消|已拒绝|无应答|忙线中|未应答)"
 )
-# What replaces a picture or a file: [图片], <Media omitted>.
-_PLACEHOLDER = re.compile(r"(?:\[[^\[\]\n]{1,30}\]|<[^<>\n]{2,200}>)")
 
 
 class Header(NamedTuple):
-    """The first line of a message without its text."""
+    """The first line of a message without its text; ``own``: the file says that the user wrote it."""
 
     speaker: str
     at: datetime
+    own: bool = False
+
+
+def turn(
+    names: Iterable[str],
+    text: str,
+    at: datetime | None,
+    chat: str,
+    key: str = "",
+    own: bool = False,
+) -> Iterator[Turn]:
+    """The turn of a message whose writer is the user (``own``), or called by the first of ``names``,
+    else by ``key``; none where nobody is named, or nothing was typed."""
+    called = list(dict.fromkeys(filter(None, names))) or [key]
+    if own and not is_placeholder(text):
+        yield Turn("user", text, at, chat, "user")
+    elif called[0] and not is_placeholder(text):
+        yield Turn(called[0], text, at, chat, key=key or called[0], aliases=tuple(called[1:]))
+
+
+def headed_turns(source: Source, header: Callable[[str], Header | None]) -> Iterator[Turn]:
+    """The turns of a text in which each message stands below a line that ``header`` reads."""
+    seen = map(visible, lines(source))
+    headed = ((found, "" if found else line) for line in seen for found in [header(line.strip())])
+    for found, text in messages(headed):
+        own_words = without_quoted(text)
+        yield from turn([found.speaker], own_words, found.at, source.name, own=found.own)
+
+
+def likely(head: str, header: Callable[[str], object], least: float, most: float) -> float:
+    """How likely a text is of a format: ``least`` and more for each line that ``header`` reads."""
+    seen = (visible(line).strip() for line in head.splitlines()[:_LOOKED_AT])
+    count = sum(bool(header(line)) for line in seen)
+    return min(most, least + 0.1 * count) if count else 0.0
 
 
 def lines(source: Source) -> Iterator[str]:
@@ -59,13 +96,21 @@ def numbered_lines(source: Source) -> Iterator[tuple[int, str]]:
                 yield number, part
 
 
+def has_columns(head: str, columns: Iterable[str]) -> bool:
+    """Whether the first line of a text names these columns of a table."""
+    first = (head.splitlines() or [""])[0]
+    return set(columns) <= set(first.replace('"', "").split(","))
+
+
 def table_rows(source: Source) -> Iterator[dict[str, str]]:
-    """The rows of a CSV by the names in its first; those that can't be read are skipped."""
+    """The rows of a CSV by the names in its first ("" for none); those that can't be read are
+    skipped."""
     with source.text() as stream:
         table = csv.DictReader(stream, restval="")
         while True:
             try:
-                yield next(table)
+                row = next(table)
+                yield defaultdict(str, {name: cell for name, cell in row.items() if cell})
             except StopIteration:
                 return
             except csv.Error:
@@ -74,7 +119,7 @@ def table_rows(source: Source) -> Iterator[dict[str, str]]:
 
 def visible(text: str) -> str:
     """``text`` without marks of direction, with plain spaces."""
-    return _SPACES.sub(" ", _MARKS.sub("", text))
+    return text.translate(_SEEN)
 
 
 def clock(text: str) -> time | None:
@@ -84,13 +129,19 @@ def clock(text: str) -> time | None:
         return None
     hour = hour_of(int(match["hour"]), match["before"] or "", match["after"] or "")
     try:
-        return (
-            time(hour, int(match["minute"]), int(match["second"] or 0))
-            if hour is not None
-            else None
-        )
+        return None if hour is None else time(hour, int(match["minute"]), int(match["second"] or 0))
     except ValueError:
         return None
+
+
+def written_time(text: str, *forms: str) -> datetime | None:
+    """A time as one of the ``forms`` of strptime writes it."""
+    for form in forms:
+        try:
+            return datetime.strptime(text, form)
+        except ValueError:
+            continue
+    return None
 
 
 def ascii_digits(text: str) -> str:
@@ -103,24 +154,29 @@ def ascii_digits(text: str) -> str:
 def is_placeholder(text: str) -> bool:
     """Whether all of ``text`` stands for a picture, a sound, a card or a call."""
     seen = visible(text).strip()
-    return not seen or any(one.fullmatch(seen) for one in (_PLACEHOLDER, _CALL))
+    return not seen or _PLACEHOLDER.fullmatch(seen) is not None
 
 
 def without_quoted(text: str) -> str:
-    """A reply without the words that it quotes: ``…[引用 name：words]``."""
-    return text.partition("[引用 ")[0].rstrip() if text.endswith("]") else text
+    """A reply without the words that it quotes, of WeChat: ``…[引用 name：words]``, or ``「name：words」``
+    above a line of dashes."""
+    if text.endswith("]"):
+        text = text.partition("[引用 ")[0]
+    quoted, mark, rest = text.partition("」\n")
+    dashes, _, words = rest.partition("\n")
+    if mark and quoted.startswith("「") and len(dashes) > 2 and not dashes.strip("-—– "):
+        return words.strip()
+    return text.strip()
 
 
-def messages(
-    headed: Iterable[tuple[Header | None, str]],
-) -> Iterator[tuple[Header, str]]:
+def messages(headed: Iterable[tuple[Header | None, str]]) -> Iterator[tuple[Header, str]]:
     """Headers with all their lines; those before the first header are dropped."""
     current: Header | None = None
     texts: list[str] = []
     for header, text in headed:
+        if header is not None and current is not None:
+            yield current, "\n".join(texts).strip()
         if header is not None:
-            if current is not None:
-                yield current, "\n".join(texts).strip()
             current, texts = header, [text]
         elif current is not None:
             texts.append(text)

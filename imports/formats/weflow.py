@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from imports.formats.json_stream import moment, objects, text_of
-from imports.formats.text_lines import is_placeholder, without_quoted
+from imports.formats.text_lines import turn, without_quoted
 from imports.source import Source
 from imports.types import Turn
 
 NAME = "weflow"
 _TEXT, _REPLY = "文本消息", "引用消息"
-_SESSION = ("session.wxid", "session.nickname", "session.remark", "session.displayName")
+_SESSION = ("session.wxid", "session.remark", "session.nickname", "session.displayName")
 _OFFICIAL = ("gh_", "weixin", "notification_messages", "newsapp", "filehelper")
 
 
@@ -21,33 +21,16 @@ def sniff(head: str) -> float:
 
 
 def parse(source: Source) -> Iterator[Turn]:
-    for session, message in objects(source, "messages.item", _SESSION):
-        wxid = text_of(session.get("session.wxid"))
-        sender = text_of(message.get("senderUsername"))
-        text, kind = text_of(message.get("content")).strip(), message.get("type")
-        own = without_quoted(text)
-        kind, text = (_TEXT, own) if kind == _REPLY and own != text else (kind, text)
-        sent = message.get("isSend")
-        no_talk = wxid.startswith(_OFFICIAL) or sender.startswith(_OFFICIAL) or sent is None
-        if no_talk or kind != _TEXT or is_placeholder(text):
+    for session, row in objects(source, "messages.item", _SESSION):
+        wxid, *names = (text_of(session.get(key)) for key in _SESSION)
+        sender, sent = text_of(row.get("senderUsername")), row.get("isSend")
+        whole = text_of(row.get("content")).strip()
+        text, kind = without_quoted(whole), row.get("type")
+        typed = kind == _TEXT or (kind == _REPLY and text != whole)
+        if not typed or sent is None or any(one.startswith(_OFFICIAL) for one in (wxid, sender)):
             continue
-        at = moment(message.get("createTime"))
-        if sent in (1, True):
-            yield Turn("user", text, at, wxid, "user")
-            continue
-        called = tuple(text_of(session.get(key)) for key in _SESSION[1:])
-        # In a talk of two the session is the other one.
-        names = called if not wxid.endswith("@chatroom") and sender in ("", wxid) else ()
-        name = next(
-            filter(
-                None,
-                (names[1:2] or ("",))
-                + (text_of(message.get("senderDisplayName")),)
-                + names
-                + (sender,),
-            ),
-            "",
-        )
-        if name:
-            aliases = tuple(dict.fromkeys(one for one in names if one and one != name))
-            yield Turn(name, text, at, wxid, key=sender or wxid, aliases=aliases)
+        if wxid.endswith("@chatroom") or sender not in ("", wxid):
+            names = []  # only in a talk of two the session is the other one
+        names.insert(1, text_of(row.get("senderDisplayName")))
+        at, own = moment(row.get("createTime")), sent in (1, True)
+        yield from turn(names, text, at, wxid, sender or wxid, own=own)

@@ -6,8 +6,9 @@ Neither the order of day and month nor the zone is told: the order is found in t
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date, datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from convertdate import islamic, persian
@@ -24,7 +25,7 @@ from imports.formats.text_lines import (
 )
 from imports.source import Source
 from imports.types import DayOrderUnknown, Turn
-from understanding.lexicon.rules import patterns
+from understanding.lexicon.rules import content, patterns
 
 NAME = "whatsapp"
 _TIME = r"(?:[^\W\d_][^\d\[\]\n]{0,24})?\d{1,2}(?:[:.٫]|\s?h\s?)\d{2}(?:[:.٫]\d{2})?(?:\s?[^\W\d_][^\d\]\n:–-]{0,24})?"
@@ -39,18 +40,14 @@ _HEADERS = (
     ),
     re.compile(rf"(?P<bracket>\[)?(?P<time>{_TIME})[,،、]?\s+{_DATE}{_BEHIND}", re.DOTALL),
 )
-_NAMED = re.compile(r"(?P<name>[^:\n]{1,80}?):(?:\s(?P<text>.*))?$", re.DOTALL)
 # A colon in the title of a group or in what somebody set it to: a quotation or a sentence stands
 # before it, and no name.
 _NO_NAME = re.compile(r"[\"“”„‟«»‹›‚「」『』。]|(?:^|\s)['‘]|[.!?]\s?[^\s].{12}")
 _LONGEST_NAME = 7  # words
 # What is so long and stands before a colon once in a chat is a sentence of the program's.
 _WORDS_ONCE, _SIGNS_ONCE = 5, 24
-_TEXTS = patterns(__file__)
-# The mark before the text says on an iPhone that nobody typed it.
-_AUTOMATIC = re.compile(r"[^\]\n]*\][^\n]{1,150}?:\s\u200e")
-_CLOCK_LIKE = re.compile(r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?")
-_EDIT_MARK = re.compile(r"\u200e<[^<>\n]{3,80}>\Z")
+_TEXTS, _LISTS = patterns(__file__), content(__file__)["lists"]
+_MARK = "\u200e"  # before a text or a note that on an iPhone nobody typed
 # Years that only one calendar has while there is such a program: of Iran, of Islam, of Thailand.
 _CALENDARS: tuple[tuple[range, Callable[[int, int, int], tuple[int, int, int]]], ...] = (
     (range(1388, 1420), persian.to_gregorian),
@@ -68,15 +65,14 @@ class _Dated(NamedTuple):
 
 def sniff(head: str) -> float:
     dated_lines = [one for line in head.splitlines()[:200] if (one := _dated(line)) is not None]
-    named = sum(_NAMED.match(one.rest) is not None for one in dated_lines)
+    named = any(": " in f"{one.rest} " for one in dated_lines)
     return min(0.9, 0.3 + 0.2 * len(dated_lines)) if named or len(dated_lines) > 1 else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
     chosen = source.day_first
-    sentences = Counter[str]()
-    order = day_order(source, sentences)
-    if chosen is None and order.matters and order.day_first is None:
+    order = day_order(source)
+    if chosen is None and order.in_doubt and order.day_first is None:
         raise DayOrderUnknown("chat_day_order")
     day_first = chosen if chosen is not None else order.day_first is not False
 
@@ -92,7 +88,7 @@ def parse(source: Source) -> Iterator[Turn]:
                 yield Header("", datetime.min), ""
                 continue
             name, text = _said(dated)
-            name = "" if sentences[name] == 1 else name
+            name = "" if order.sentences[name] == 1 else name
             yield Header(name, datetime.combine(day, at)), text
 
     for header, raw in messages(headed()):
@@ -105,48 +101,52 @@ def _dated(line: str) -> _Dated | None:
     digits = ascii_digits(seen)
     matches = (header.match(digits) for header in _HEADERS)
     match = next(filter(None, matches), None) if line[:1] not in " \t" else None
-    if match is None or (clock(match["time"]) is None and not _CLOCK_LIKE.fullmatch(match["time"])):
+    if match is None:
         return None
-    automatic = match["bracket"] and _AUTOMATIC.match(line)
-    if mark := _EDIT_MARK.search(line.rstrip()):
-        seen = visible(line[: mark.start()]).lstrip()
+    time = match["time"]
+    if clock(time) is None and not time.replace(":", "").replace(".", "").isdecimal():
+        return None
+    automatic = match["bracket"] and f": {_MARK}" in line.partition("]")[2][:154]
+    text, mark, note = line.rstrip().rpartition(f"{_MARK}<")
+    if mark and note.endswith(">") and len(note) <= 81 and not {"<", ">"} & set(note[:-1]):
+        seen = visible(text).lstrip()
     rest = "" if automatic else seen[match.start("rest") :]
     numbers = (int(match["a"]), int(match["b"]), int(match["c"]))
-    return _Dated(numbers, match["time"], rest, bool(match["bracket"]))
+    return _Dated(numbers, time, rest, bool(match["bracket"]))
 
 
 def _said(dated: _Dated) -> tuple[str, str]:
     """The writer and the text of a line; no writer where the program wrote it."""
-    match = _NAMED.match(dated.rest)
-    if match is None or _NO_NAME.search(match["name"]):
+    name, colon, text = dated.rest.partition(":")
+    if not colon or len(name) > 80 or not (text[:1] or " ").isspace() or _NO_NAME.search(name):
         return "", ""
-    if len(match["name"].split()) > _LONGEST_NAME:
+    if len(name.split()) > _LONGEST_NAME:
         return "", ""
-    name = match["name"].strip()
-    return name.removeprefix("~").strip(), match["text"] or ""
+    return name.strip().removeprefix("~").strip(), text[1:]
 
 
 def _words(text: str) -> str:
     """What was typed: no media, no deleted message, no note that it was edited."""
-    first, _, rest = _TEXTS.edited.sub("", text.rstrip()).partition("\n")
+    typed, mark, note = text.rstrip().rpartition("<")
+    edited = note.endswith(">") and any(word in note.lower() for word in _LISTS["edited"])
+    first, _, rest = (typed if mark and edited else text).partition("\n")
     line = first.strip()
-    if rest and _TEXTS.poll.fullmatch(line):
+    kind, colon, _ = line.replace("：", ":").partition(":")
+    if rest and colon and kind.strip().lower() in _LISTS["polls"]:
         return ""
     first_text = "" if _is_media(line) or _TEXTS.deleted.fullmatch(line) else first
     return f"{first_text}\n{rest}".strip()
 
 
 def _is_media(line: str) -> bool:
-    """Whether a line says that a file, a place or a call stands here."""
     if len(line) > _LONGEST_MEDIA:
         return False
-    if line.endswith(_OMITTED) and _TEXTS.omitted.search(line[-_LONGEST_OMITTED:]):
+    if line.endswith(_OMITTED) and any(kind in line[-12:] for kind in _LISTS["omitted"]):
         return True
     return _is_attached(line) or _TEXTS.media.fullmatch(line) is not None
 
 
 def _is_attached(line: str) -> bool:
-    """Whether a line is a file with a note in brackets that it is attached."""
     head, opened, note = line.translate(_BRACKETS).removesuffix(")").rpartition("(")
     ending = head.rstrip()[-6:].rpartition(".")[2]
     is_file = "." in head[-7:] and 2 <= len(ending) <= 5 and ending.isalnum()
@@ -154,7 +154,7 @@ def _is_attached(line: str) -> bool:
     return bool(head and opened) and line.endswith((")", "）")) and is_note
 
 
-_LONGEST_MEDIA, _LONGEST_OMITTED = 300, 12
+_LONGEST_MEDIA = 300
 _OMITTED = ("略去", "忽略", "省略")
 _ATTACHED = ("file attached", "文件附件", "檔案附件")
 _BRACKETS = str.maketrans("（）", "()")
@@ -174,55 +174,37 @@ def _day(numbers: tuple[int, int, int], day_first: bool) -> date | None:
         return None
 
 
-@dataclass(slots=True)
-class DayOrder:
-    """What the dates of a file tell: ``day_first``, None where it is undecided. ``matters``
-    where some date can be read both ways."""
+class DayOrder(NamedTuple):
+    """What the dates of a file tell: ``day_first``, None where nothing does; ``in_doubt`` where a date
+    can be read both ways, and no number above 12 says which is the day. ``sentences`` counts the
+    texts before a colon that are too long for a name."""
 
-    matters: bool = False
-    day_first: bool | None = None
-    _over: list[int] = field(default_factory=lambda: [0, 0])
-    _falls: list[int] = field(default_factory=lambda: [0, 0])
-    _moves: list[int] = field(default_factory=lambda: [0, 0])
-    _last: tuple[int, int, int] | None = None
-
-    def add(self, numbers: tuple[int, int, int]) -> None:
-        if numbers[0] > 31:
-            return
-        self.matters |= numbers[0] != numbers[1] and max(numbers[:2]) <= 12
-        for place in (0, 1):
-            self._over[place] += numbers[place] > 12
-            if self._last is not None and self._last[2] == numbers[2]:
-                self._falls[place] += numbers[place] < self._last[place]
-                self._moves[place] += numbers[place] != self._last[place]
-        self._last = numbers
-
-    @property
-    def in_doubt(self) -> bool:
-        """Whether some date can be read both ways, and no number above 12 says which is the day."""
-        return self.matters and all(self._over) == any(self._over)
-
-    def decide(self) -> None:
-        """The day is what is ever above 12; else what falls within a year, as months do not;
-        else what changes more often."""
-        for a, b in (self._over, self._falls, self._moves):
-            if a != b:
-                self.day_first = a > b
-                return
+    day_first: bool | None
+    in_doubt: bool
+    sentences: Counter[str]
 
 
-def day_order(source: Source, sentences: Counter[str] | None = None) -> DayOrder:
-    """Finds the order of day and month by all dates of a file. Counts in ``sentences`` how often a text
-    too long for a name stands before a colon."""
-    order = DayOrder()
+def day_order(source: Source) -> DayOrder:
+    """The order of day and month by all dates of a file: the day is what is ever above 12; else what
+    falls within a year, as months do not; else what changes more often."""
+    sentences, days = Counter[str](), list[tuple[int, int, int]]()
     for line in lines(replace(source, skipped=Skipped())):
         if (dated := _dated(line)) is not None:
-            order.add(dated.numbers)
+            if dated.numbers[0] <= 31 and dated.numbers not in days[-1:]:
+                days.append(dated.numbers)
             name = _said(dated)[0]
-            if sentences is not None and _is_long(name):
-                sentences[name] += 1
-    order.decide()
-    return order
+            sentences[name] += _is_long(name)
+    years = [(before, after) for before, after in pairwise(days) if before[2] == after[2]]
+    over, falls, moves = (
+        [sum(day[at] > 12 for day in days) for at in (0, 1)],
+        [sum(after[at] < before[at] for before, after in years) for at in (0, 1)],
+        [sum(after[at] != before[at] for before, after in years) for at in (0, 1)],
+    )
+    decided = [a > b for a, b in (over, falls, moves) if a != b]
+    both_ways = any(a != b and max(a, b) <= 12 for a, b, _ in days)
+    return DayOrder(
+        decided[0] if decided else None, both_ways and all(over) == any(over), sentences
+    )
 
 
 def _is_long(name: str) -> bool:

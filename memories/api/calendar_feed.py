@@ -1,9 +1,7 @@
-"""The secret calendar feed of an end user's important dates, and the verbs on its address.
+"""The secret calendar feed of an end user's important dates. Whoever has its address may read it,
+so only a hash of the secret is kept; it stands in the query, which no log of ours has."""
 
-Whoever has the address may read the feed, so it is a bearer secret of which only a hash is kept. It
-stands in the query, which no log of ours has.
-"""
-
+from collections.abc import Iterator
 from datetime import UTC, date, timedelta
 from typing import Any
 
@@ -80,7 +78,6 @@ def feed(request: HttpRequest) -> HttpResponse:
 
 
 def _of_secret(secret: str) -> EndUser | None:
-    """Whose it is, in whatever cell."""
     for cell in cells.reachable():
         with cells.entered(cell), all_users():
             if end_user := EndUser.objects.of_calendar(secret):
@@ -89,8 +86,7 @@ def _of_secret(secret: str) -> EndUser | None:
 
 
 def as_ical(end_user: EndUser) -> str:
-    """The user's important dates as an iCalendar object: a solar day recurs every year, a lunar one
-    is written out for some years."""
+    """The important dates: a solar day recurs every year, a lunar one is written out for some."""
     calendar = vobject.iCalendar()
     for name, value in (
         ("prodid", "-//Mio//Important dates//EN"),
@@ -98,41 +94,38 @@ def as_ical(end_user: EndUser) -> str:
         ("x-wr-calname", _("Important dates")),
     ):
         calendar.add(name).value = value
+    made = f"{timezone.now().astimezone(UTC):%Y%m%dT%H%M%SZ}"
     for each in dates_of(end_user):
-        if each.next_on is not None:
-            _add(calendar, each, each.next_on, end_user)
+        for uid, on, rule in _days(each):
+            event = calendar.add("vevent")
+            event.add("uid").value = f"{uid}@mio"
+            stamp = event.add("dtstamp")
+            stamp.isNative, stamp.value = False, made
+            event.add("dtstart").value = on
+            event.add("dtend").value = on + timedelta(days=1)
+            event.add("summary").value = _summary(each, end_user)
+            event.add("transp").value = "TRANSPARENT"
+            if rule:
+                event.add("rrule").value = rule
     text: str = calendar.serialize()
     return text
 
 
-def _add(calendar: Any, each: ImportantDate, first: date, end_user: EndUser) -> None:
-    day = each.day
+def _days(each: ImportantDate) -> Iterator[tuple[str, date, str]]:
+    """The id, the day and the rule of recurrence of each of its events."""
+    day, first = each.day, each.next_on
+    if first is None:
+        return
     if day.calendar == SOLAR:
         # From the first one on, where its year is known: a calendar can count.
         begins = falls_on(day, day.year) if day.year is not None and each.years else None
         last = (day.month, day.day) == (2, 29)
         rule = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1" if last else "FREQ=YEARLY"
-        _event(calendar, each, end_user, f"{each.id}", begins or first, rule)
+        yield f"{each.id}", begins or first, rule
         return
-    year = first.year - 1
-    days = (falls_on(day, year + ahead) for ahead in range(WRITTEN_OUT + 2))
+    days = (falls_on(day, first.year - 1 + ahead) for ahead in range(WRITTEN_OUT + 2))
     for on in [on for on in days if on is not None and on >= first][:WRITTEN_OUT]:
-        _event(calendar, each, end_user, f"{each.id}-{on:%Y%m%d}", on, "")
-
-
-def _event(
-    calendar: Any, each: ImportantDate, end_user: EndUser, uid: str, on: date, rule: str
-) -> None:
-    event = calendar.add("vevent")
-    event.add("uid").value = f"{uid}@mio"
-    stamp = event.add("dtstamp")
-    stamp.isNative, stamp.value = False, f"{timezone.now().astimezone(UTC):%Y%m%dT%H%M%SZ}"
-    event.add("dtstart").value = on
-    event.add("dtend").value = on + timedelta(days=1)
-    event.add("summary").value = _summary(each, end_user)
-    event.add("transp").value = "TRANSPARENT"
-    if rule:
-        event.add("rrule").value = rule
+        yield f"{each.id}-{on:%Y%m%d}", on, ""
 
 
 def _summary(each: ImportantDate, end_user: EndUser) -> str:

@@ -6,13 +6,11 @@ from uuid import UUID
 from rest_framework import serializers
 
 from accounts.api import Asked, UserView, operation
-from accounts.cells import atomic
 from accounts.errors import conflict, first_or_404
 from accounts.fields import RowSerializer, StoredReason, Strict
 from accounts.models import Change, EndUser
 from accounts.paging import PageQuery, listed, page, page_of
 from accounts.rollback import LaterChanges
-from memories import queue
 from memories.corrections.undo import undo_change
 
 
@@ -43,9 +41,7 @@ class ChangeDetail(ChangeSerializer):
 class UndoBody(Strict):
     """What to take back besides the change itself."""
 
-    with_later = serializers.BooleanField(
-        default=False,
-    )
+    with_later = serializers.BooleanField(default=False)
 
 
 class Changes(UserView):
@@ -73,9 +69,7 @@ class Undo(UserView):
         it was undone already or what was learnt since stands in the way."""
         change = _change(self.end_user, change_id)
         try:
-            with atomic():
-                undo_change(change, actor=self.actor, with_later=asked["with_later"])
-                queue.enqueue("embed", self.end_user.pk)
+            undo_change(change, actor=self.actor, with_later=asked["with_later"])
         except LaterChanges as error:
             changes = ChangeSerializer(error.changes, many=True).data
             raise conflict(error, "later_changes", {"changes": changes}) from error

@@ -10,18 +10,9 @@ from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers, status
 from rest_framework.response import Response
 
+from accounts import fields
 from accounts.api import Asked, UserView, operation
-from accounts.errors import ApiError, first_or_404, unknown
-from accounts.fields import (
-    BoundedList,
-    Flag,
-    Identifier,
-    Reasoned,
-    RowSerializer,
-    Text,
-    WhyQuery,
-    undo_id,
-)
+from accounts.errors import first_or_404, unknown
 from accounts.models import Change
 from accounts.paging import PageQuery, listed, page, page_of
 from accounts.reasons import Reason
@@ -41,33 +32,33 @@ from memories.history.mention_rhythm import rhythms
 MAX_SPLIT = 5000
 
 
-class MergeForm(Reasoned):
+class MergeForm(fields.Reasoned):
     """``into``: the contact that stays."""
 
-    into = Identifier()
+    into = fields.Identifier()
 
 
-class NotTheSameForm(Reasoned):
-    other = Identifier()
+class NotTheSameForm(fields.Reasoned):
+    other = fields.Identifier()
 
 
-class ArchiveForm(Reasoned):
-    archived = Flag()
+class ArchiveForm(fields.Reasoned):
+    archived = fields.Flag()
 
 
-class SplitForm(Reasoned):
+class SplitForm(fields.Reasoned):
     """The memories that are about another person, and how that one is called."""
 
-    memories = BoundedList(child=Identifier(), min_length=1, max_length=MAX_SPLIT)
+    memories = fields.BoundedList(child=fields.Identifier(), min_length=1, max_length=MAX_SPLIT)
     name = Name()
-    relationship = Text(max_length=200, allow_blank=True, required=False)
+    relationship = fields.Text(max_length=200, allow_blank=True, required=False)
 
 
-class ResolveForm(Reasoned):
+class ResolveForm(fields.Reasoned):
     """One of the values that an attribute holds side by side, or that ``all`` of them are right."""
 
-    key = Text(max_length=50)
-    value = Text(max_length=500, required=False)
+    key = fields.Text(max_length=50)
+    value = fields.Text(max_length=500, required=False)
     all = serializers.BooleanField(default=False)
 
     described = {
@@ -141,10 +132,8 @@ class Person(PersonView, OneContact):
 
         As `forget/` with `contact`: the memories and messages about them go too, and their names
         wherever they stand. This can't be undone; to keep the memories, `merge` or `split`."""
-        try:
-            return asdict(erase.forget_contact(self.end_user, contact_id, By(self.actor)))
-        except erase.NothingToForget as error:
-            raise ApiError(404, "unknown_contact", str(error)) from error
+        contact = self.survivor(contact_id)
+        return asdict(erase.forget_contact(self.end_user, contact.pk, By(self.actor)))
 
 
 class Merge(PersonView):
@@ -206,13 +195,10 @@ class Resolve(PersonView):
 
         It becomes the only one of an attribute that has one value at a time, else the first. With
         `all`, several values of it are no contradiction of this person any more."""
-        contact, key = self.survivor(contact_id), asked["key"]
-        user, by = self.end_user, self.by(asked)
-        if asked["all"]:
-            _, change = merge_contacts.keep_side_by_side(user, contact.id, key, **by)
-        else:
-            value = asked["value"]
-            _, change = merge_contacts.resolve_attribute(user, contact.id, key, value, **by)
+        contact = self.survivor(contact_id)
+        change = merge_contacts.resolve_attribute(
+            self.end_user, contact.id, asked["key"], asked.get("value"), **self.by(asked)
+        )
         return self.changed(contact.id, change)
 
 
@@ -220,15 +206,15 @@ class RelationQuery(PageQuery):
     contact = serializers.UUIDField(required=False)
 
 
-class NewRelation(Reasoned):
+class NewRelation(fields.Reasoned):
     """``subject`` is the ``kind`` of ``object``."""
 
-    subject = Identifier()
-    kind = Text(max_length=relations.MAX_KIND)
-    object = Identifier()
+    subject = fields.Identifier()
+    kind = fields.Text(max_length=relations.MAX_KIND)
+    object = fields.Identifier()
 
 
-class RelationSerializer(RowSerializer):
+class RelationSerializer(fields.RowSerializer):
     """``subject`` is the ``kind`` of ``object``."""
 
     subject = Named()
@@ -241,7 +227,7 @@ class RelationSerializer(RowSerializer):
 
 
 class ChangedRelation(RelationSerializer):
-    change_id = undo_id("null when it was stated before")
+    change_id = fields.undo_id("null when it was stated before")
 
 
 class Relations(PersonView):
@@ -274,7 +260,7 @@ class Relations(PersonView):
 
 
 class OneRelation(UserView):
-    @operation("relations_destroy", TakenAway, query=WhyQuery)
+    @operation("relations_destroy", TakenAway, query=fields.WhyQuery)
     def delete(self, asked: Asked, relation_id: int) -> Any:
         """Say that two people are not so related
 
@@ -284,25 +270,18 @@ class OneRelation(UserView):
         return TakenAway({"change_id": change.id}).data
 
 
-STATES = [state.value for state in Suggestion.State]
-DECISIONS = ["merge", "different", "later"]
-
-
 class SuggestionQuery(PageQuery):
     state = serializers.ChoiceField(
-        [*STATES, "all"],
-        default=Suggestion.State.OPEN.value,
+        [*Suggestion.State.values, "all"], default=Suggestion.State.OPEN.value
     )
     contact = serializers.UUIDField(required=False)
 
 
-class DecisionForm(Reasoned):
+class DecisionForm(fields.Reasoned):
     """``merge``: one person; ``different``: two, never asked again; ``later``: put off."""
 
-    decision = serializers.ChoiceField(DECISIONS)
-    into = Identifier(
-        required=False,
-    )
+    decision = serializers.ChoiceField(["merge", "different", "later"])
+    into = fields.Identifier(required=False)
 
 
 class EvidenceSerializer(serializers.Serializer):
@@ -316,7 +295,7 @@ class EvidenceSerializer(serializers.Serializer):
         return {"code": code, "text": text, "weight": row["weight"]}
 
 
-class SuggestionSerializer(RowSerializer):
+class SuggestionSerializer(fields.RowSerializer):
     """Two contacts that may be one person."""
 
     contacts = serializers.SerializerMethodField()
@@ -337,7 +316,7 @@ class SuggestionSerializer(RowSerializer):
 
 
 class DecidedSuggestion(SuggestionSerializer):
-    change_id = undo_id("null when it was put off")
+    change_id = fields.undo_id("null when it was put off")
 
 
 class Suggestions(PersonView):

@@ -8,12 +8,12 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.response import Response
 
+from accounts import fields
 from accounts.api import Asked, UserView, operation
-from accounts.fields import BoundedList, Strict, Text, Whole, of_dataclass
 from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
-from memories.api.serializers import RELEVANCE
+from memories.api.search import RELEVANCE
 from memories.context import build, pace
 from memories.context.render import InjectedMemory
 from memories.context.request import ALL, ContextRequest
@@ -25,51 +25,37 @@ from understanding.statements.client_text import without_client_text
 MAX_HISTORY = 500
 
 
-class Turn(Strict):
+class Turn(fields.Strict):
     role = serializers.ChoiceField(Message.Role.choices)
-    content = Text(max_length=MAX_CONTENT, allow_blank=True)
+    content = fields.Text(max_length=MAX_CONTENT, allow_blank=True)
 
 
-class ContextForm(Strict):
+class ContextForm(fields.Strict):
     """``history`` are the turns before the message; without any, the stored session is read."""
 
-    message = Text(max_length=MAX_CONTENT)
-    speaker = Text(
-        max_length=200,
-        allow_blank=True,
-        allow_null=True,
-        required=False,
+    message = fields.Text(max_length=MAX_CONTENT)
+    speaker = fields.Text(max_length=200, allow_blank=True, allow_null=True, required=False)
+    session_id = fields.Text(max_length=200, allow_blank=True, allow_null=True, required=False)
+    history = fields.BoundedList(child=Turn(), max_length=MAX_HISTORY, required=False)
+    limit = fields.Whole(min_value=1, max_value=100, default=10)
+    token_budget = fields.Whole(min_value=1, max_value=100_000, default=1500)
+    keep_cards = fields.Whole(min_value=0, max_value=MOST_STAY, required=False)
+    resolve = serializers.ChoiceField(["auto", "fast", "model"], required=False)
+    resolve_budget_ms = fields.Whole(min_value=50, max_value=10_000, default=pace.BUDGET_MS)
+    include = fields.BoundedList(
+        child=serializers.ChoiceField(ALL), default=list(ALL), max_length=10
     )
-    session_id = Text(max_length=200, allow_blank=True, allow_null=True, required=False)
-    history = BoundedList(child=Turn(), max_length=MAX_HISTORY, required=False)
-    limit = Whole(min_value=1, max_value=100, default=10)
-    token_budget = Whole(min_value=1, max_value=100_000, default=1500)
-    keep_cards = Whole(
-        min_value=0,
-        max_value=MOST_STAY,
-        required=False,
-    )
-    resolve = serializers.ChoiceField(
-        ["auto", "fast", "model"],
-        required=False,
-    )
-    resolve_budget_ms = Whole(
-        min_value=50,
-        max_value=10_000,
-        default=pace.BUDGET_MS,
-    )
-    include = BoundedList(child=serializers.ChoiceField(ALL), default=list(ALL), max_length=10)
 
 
 InjectedMemories = type(
-    of_dataclass(
+    fields.of_dataclass(
         InjectedMemory,
         relevance=serializers.FloatField(allow_null=True, help_text=RELEVANCE),
         said_on=serializers.DateField(),
         outdated_on=serializers.DateField(allow_null=True),
     )
 )
-Context = of_dataclass(
+Context = fields.of_dataclass(
     Injection,
     "Context",
     memories=InjectedMemories(many=True),
@@ -78,8 +64,7 @@ Context = of_dataclass(
 
 
 class _Answer(Response):
-    """A response with something left to do ``after`` it: a server closes it once it is sent, in
-    the thread and with the connection of the request."""
+    """A response that runs ``after`` once it is sent, in the thread of the request."""
 
     def __init__(self, body: Any, after: Callable[[], None]) -> None:
         super().__init__(body)

@@ -5,43 +5,41 @@ from uuid import UUID
 
 from rest_framework import serializers
 
+from accounts import fields
 from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import unknown
-from accounts.fields import Flag, Identifier, Reasoned, Strict, Text, Whole, WhyQuery, undo_id
 from accounts.models import EndUser
 from accounts.paging import page_of
 from memories.api.contacts import PersonView
 from memories.api.serializers import TakenAway, with_change
 from memories.corrections import edit_dates
 from memories.corrections.edit_dates import ImportantDate
-from understanding.dates.important_dates import LUNAR, SOLAR, YearlyDay, text, yearly_day
+from understanding.dates.important_dates import LUNAR, SOLAR, yearly_day
 
 MAX_DAYS = 366
 MAX_LIMIT = 1000
 
 
-class DatesQuery(Strict):
+class DatesQuery(fields.Strict):
     within = serializers.IntegerField(required=False, min_value=0, max_value=MAX_DAYS)
     contact = serializers.UUIDField(required=False)
     limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LIMIT)
 
 
-class _DayForm(Reasoned):
+class _DayForm(fields.Reasoned):
     calendar = serializers.ChoiceField([SOLAR, LUNAR], default=SOLAR)
-    year = Whole(required=False, allow_null=True, min_value=1800, max_value=2200)
-    month = Whole(min_value=1, max_value=12)
-    day = Whole(min_value=1, max_value=31)
-    leap_month = Flag(default=False)
+    year = fields.Whole(required=False, allow_null=True, min_value=1800, max_value=2200)
+    month = fields.Whole(min_value=1, max_value=12)
+    day = fields.Whole(min_value=1, max_value=31)
+    leap_month = fields.Flag(default=False)
 
 
 class NewDate(_DayForm):
     """``contact`` null: the user's own."""
 
-    contact = Identifier(required=False, allow_null=True)
-    kind = Text(
-        max_length=40,
-    )
+    contact = fields.Identifier(required=False, allow_null=True)
+    kind = fields.Text(max_length=40)
 
 
 class DateEdit(_DayForm):
@@ -50,14 +48,14 @@ class DateEdit(_DayForm):
 
 class DateSerializer(serializers.Serializer):
     id = serializers.UUIDField()
-    contact = serializers.UUIDField(allow_null=True)
-    name = serializers.CharField(allow_null=True)
+    contact = serializers.UUIDField(source="contact.pk", allow_null=True)
+    name = serializers.CharField(source="contact.name", allow_null=True)
     kind = serializers.CharField()
-    calendar = serializers.ChoiceField([SOLAR, LUNAR])
-    year = serializers.IntegerField(allow_null=True)
-    month = serializers.IntegerField()
-    day = serializers.IntegerField()
-    leap_month = serializers.BooleanField()
+    calendar = serializers.ChoiceField([SOLAR, LUNAR], source="day.calendar")
+    year = serializers.IntegerField(source="day.year", allow_null=True)
+    month = serializers.IntegerField(source="day.month")
+    day = serializers.IntegerField(source="day.day")
+    leap_month = serializers.BooleanField(source="day.leap")
     text = serializers.CharField()
     next_on = serializers.DateField(allow_null=True)
     in_days = serializers.IntegerField(allow_null=True)
@@ -66,7 +64,7 @@ class DateSerializer(serializers.Serializer):
 
 
 class ChangedDate(DateSerializer):
-    change_id = undo_id("null where nothing changed")
+    change_id = fields.undo_id("null where nothing changed")
 
 
 class Dates(PersonView):
@@ -81,7 +79,7 @@ class Dates(PersonView):
         whose = query.get("contact")
         contact = self.survivor(whose).pk if whose else None
         dates = edit_dates.dates_of(user, within=query.get("within"), contact=contact)
-        shown = [_shown(user, date) for date in dates[: query.get("limit")]]
+        shown = DateSerializer(dates[: query.get("limit")], many=True).data
         return {"count": len(dates), "next": None, "results": shown}
 
     @operation("dates_create", {201: ChangedDate}, body=NewDate)
@@ -105,7 +103,7 @@ class OneDate(UserView):
     @operation("dates_retrieve", DateSerializer)
     def get(self, date_id: UUID) -> Any:
         """One date"""
-        return _shown(self.end_user, self.date(date_id))
+        return DateSerializer(self.date(date_id)).data
 
     @operation("dates_update", ChangedDate, body=DateEdit, partial=True)
     def patch(self, asked: Asked, date_id: UUID) -> Any:
@@ -113,11 +111,11 @@ class OneDate(UserView):
 
         Only the fields given change."""
         date = self.date(date_id)
-        values = {**_day(date.day), **asked}
+        values = {**DateSerializer(date).data, **asked}
         contact = date.contact.pk if date.contact else None
         return _stated(self.end_user, contact, date.kind, values, self.actor)
 
-    @operation("dates_destroy", TakenAway, query=WhyQuery)
+    @operation("dates_destroy", TakenAway, query=fields.WhyQuery)
     def delete(self, asked: Asked, date_id: UUID) -> Any:
         """Say that an important date is none
 
@@ -132,8 +130,7 @@ class OneDate(UserView):
 def _stated(
     user: EndUser, contact: UUID | None, kind: str, values: dict[str, Any], actor: str
 ) -> dict[str, Any]:
-    """States the date, and returns it as it is then, with the change. Raises ValidationError, and
-    UnknownContact."""
+    """States the date; returns it with the change. Raises ValidationError and UnknownContact."""
     month, year, leap = values["month"], values.get("year"), values["leap_month"]
     day = yearly_day(month, values["day"], year, values["calendar"], leap=leap)
     if day is None:
@@ -147,29 +144,4 @@ def _stated(
     whose = change.subjects[0] if contact and change else None
     dates = edit_dates.dates_of(user, contact=UUID(whose) if whose else None)
     (date,) = [one for one in dates if one.kind == kind and bool(one.contact) == bool(contact)]
-    return with_change(_shown(user, date), change)
-
-
-def _day(day: YearlyDay) -> dict[str, Any]:
-    return {
-        "calendar": day.calendar,
-        "year": day.year,
-        "month": day.month,
-        "day": day.day,
-        "leap_month": day.leap,
-    }
-
-
-def _shown(user: EndUser, date: ImportantDate) -> dict[str, Any]:
-    return {
-        "id": date.id,
-        "contact": date.contact and date.contact.pk,
-        "name": date.contact and date.contact.name,
-        "kind": date.kind,
-        **_day(date.day),
-        "text": text(date.day, user.language),
-        "next_on": date.next_on,
-        "in_days": date.next_on and (date.next_on - user.today).days,
-        "years": date.years,
-        "sources": date.sources,
-    }
+    return with_change(DateSerializer(date).data, change)

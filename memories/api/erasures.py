@@ -7,15 +7,15 @@ from uuid import UUID
 
 from rest_framework import serializers
 
+from accounts import fields
 from accounts.api import Asked, UserView, operation
-from accounts.errors import ApiError, conflict, first_or_404
-from accounts.fields import BoundedList, Identifier, Strict, Whole, of_dataclass, undo_id
+from accounts.errors import conflict, first_or_404
 from accounts.paging import PageQuery, page, page_of
 from contacts.models import Contact
 from memories.context.forget_notices import forgetting
 from memories.context.result import Forgetting
-from memories.erasure import due
-from memories.erasure.erase import NothingToForget, decide
+from memories.erasure import erase
+from memories.erasure.erase import decide
 from memories.erasure.receipts import By
 from memories.models import Erasure, Message
 
@@ -25,11 +25,11 @@ STATES = ["hidden", "erased", "cancelled", "not_found", "unclear"]
 
 # Something that a user asked in a chat to forget.
 ForgettingSerializer: Any = type(
-    of_dataclass(
+    fields.of_dataclass(
         Forgetting,
         "Forgetting",
         state=serializers.ChoiceField(STATES),
-        change_id=undo_id("null when nothing is hidden"),
+        change_id=fields.undo_id("null when nothing is hidden"),
     )
 )
 
@@ -57,20 +57,20 @@ class ForgettingDetail(ForgettingSerializer):
     undecided_contacts = UndecidedContact(many=True)
 
 
-def _ids(one: serializers.Field, which: str) -> BoundedList:
-    return BoundedList(child=one, default=list, max_length=MOST, help_text=which)
+def _ids(one: serializers.Field, which: str) -> fields.BoundedList:
+    return fields.BoundedList(child=one, default=list, max_length=MOST, help_text=which)
 
 
-class DecideBody(Strict):
+class DecideBody(fields.Strict):
     """What is to become of messages and contacts that are undecided."""
 
-    redact = _ids(Whole(), "Messages that mean the person.")
-    keep = _ids(Whole(), "Messages that do not.")
-    forget = _ids(Identifier(), "Contacts that are the same.")
-    keep_people = _ids(Identifier(), "Contacts that are not.")
+    redact = _ids(fields.Whole(), "Messages that mean the person.")
+    keep = _ids(fields.Whole(), "Messages that do not.")
+    forget = _ids(fields.Identifier(), "Contacts that are the same.")
+    keep_people = _ids(fields.Identifier(), "Contacts that are not.")
 
 
-class NoBody(Strict):
+class NoBody(fields.Strict):
     """Nothing, or an empty object."""
 
 
@@ -114,11 +114,7 @@ class Decide(UserView):
 
         What is redacted or forgotten is erased for good; what is kept is not asked about again. 404
         when something is not among what is undecided."""
-        try:
-            erasure = decide(self.end_user, erasure_id, **asked, by=By(self.actor))
-        except NothingToForget as error:
-            raise ApiError(404, "unknown_forgetting", str(error)) from error
-        return _detail(erasure)
+        return _detail(decide(self.end_user, erasure_id, **asked, by=By(self.actor)))
 
 
 class Erase(UserView):
@@ -130,7 +126,7 @@ class Erase(UserView):
         so."""
         rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
         first_or_404(rows, "unknown_forgetting")
-        due.erase(erasure_id, self.actor)
+        erase.carry_out(erasure_id, self.actor)
         erasure = rows.get()
         if erasure.state == Erasure.State.CANCELLED:
             raise conflict("The hiding was undone, so nothing is to be erased.")

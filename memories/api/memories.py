@@ -2,7 +2,6 @@
 what they said before."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 from uuid import UUID
@@ -10,35 +9,24 @@ from uuid import UUID
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
+from accounts import fields
 from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import conflict, unknown
-from accounts.fields import (
-    Identifier,
-    Reasoned,
-    RowSerializer,
-    StoredReason,
-    Strict,
-    WhyQuery,
-    of_dataclass,
-    undo_id,
-)
 from accounts.models import EndUser
-from accounts.paging import listed, page, page_of
+from accounts.paging import PageQuery, listed, page, page_of
 from accounts.reasons import read
 from contacts import store
-from contacts.models import Contact
 from contacts.serializers import Named
-from memories import graph, queue
+from memories import graph
 from memories.api.contacts import PersonView
 from memories.api.serializers import (
+    MAX_PEOPLE,
+    OWN_METADATA,
+    TYPES,
     ChangedMemory,
     Forgotten,
-    MemoryEdit,
-    MemoryQuery,
     MemorySerializer,
-    MoveForm,
-    NewMemory,
     TakenAway,
     changed,
     check_memory,
@@ -54,7 +42,56 @@ from memories.history.changed import Changed
 from memories.history.changed import changed as what_changed
 from memories.models import Edge, Link, Memory, MemoryQuerySet
 from memories.search.tokens import tokenise
-from memories.types import Subtype
+from memories.types import MemoryType, Subtype
+
+MAX_CONTENT = 1000
+
+
+class _Times(fields.Reasoned):
+    """When the event takes place, stops to matter, and from when to when the fact holds."""
+
+    happens_at = fields.Moment(required=False, allow_null=True)
+    happens_until = fields.Moment(required=False, allow_null=True)
+    expires_at = fields.Moment(required=False, allow_null=True)
+    valid_from = fields.Moment(required=False, allow_null=True)
+    valid_to = fields.Moment(required=False, allow_null=True)
+    importance = fields.Number(min_value=0, max_value=1, required=False)
+    subtype = serializers.ChoiceField([*map(str, Subtype)], required=False)
+    metadata = fields.Metadata(required=False, taken=OWN_METADATA)
+
+
+class NewMemory(_Times):
+    content = fields.Text(max_length=MAX_CONTENT)
+    type = serializers.ChoiceField(TYPES, default=MemoryType.MISCELLANEOUS.value)
+    contacts = fields.BoundedList(child=fields.Identifier(), max_length=MAX_PEOPLE, default=list)
+
+
+class MemoryEdit(_Times):
+    importance = fields.Number(min_value=0, max_value=1, required=False, allow_null=True)
+    content = fields.Text(max_length=MAX_CONTENT, required=False)
+    type = serializers.ChoiceField(TYPES, required=False)
+    status = serializers.ChoiceField(Memory.Status.choices, required=False)
+
+
+class MoveForm(fields.Reasoned):
+    """The contact that the memory was thought to be about, and the one it is about."""
+
+    to = fields.Identifier()
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        return {"from": fields.Identifier(), **super().get_fields()}  # from is a keyword
+
+
+class MemoryQuery(PageQuery):
+    status = serializers.ChoiceField(
+        [*Memory.Status.values, "all"], default=Memory.Status.ACTIVE.value
+    )
+    kind = serializers.ChoiceField([*Memory.Kind.values, "all"], default=Memory.Kind.FACT.value)
+    type = serializers.ChoiceField(TYPES, required=False)
+    contact = serializers.UUIDField(required=False)
+    q = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    metadata = fields.MetadataQuery()
+    valid_at = fields.PastInstant(required=False)
 
 
 class Memories(UserView):
@@ -76,17 +113,19 @@ class Memories(UserView):
         200 with the memory that says exactly this already, if there is one."""
         with atomic():
             end_user = self.end_user_for_writing()
-            people = _contacts(end_user, values.pop("contacts"), "contacts")
+            people = [store.survivor(end_user, pk) for pk in values.pop("contacts")]
+            if None in people:
+                problem = "This user has no such contact."
+                raise serializers.ValidationError({"contacts": [problem]})
             values.setdefault("subtype", Subtype.OTHER if people else Subtype.SELF)
             memory, change = edit_memories.add(
                 end_user,
                 " ".join(values.pop("content").split()),
                 actor=self.actor,
-                contacts=people,
+                contacts=filter(None, people),
                 speaker=self.actor,
                 **values,
             )
-            queue.enqueue("embed", end_user.pk)
         return stated(MemorySerializer(memory_of(end_user, memory.id)).data, change)
 
 
@@ -106,9 +145,7 @@ class OneMemory(UserView):
         if "content" in values:
             values["content"] = " ".join(values["content"].split())
         why = values.pop("why", "")
-        with atomic():
-            change = edit_memories.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
-            queue.enqueue("embed", self.end_user.pk)
+        change = edit_memories.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
         return changed(self.end_user, memory_id, change)
 
     @operation("memories_destroy", Forgotten)
@@ -117,26 +154,19 @@ class OneMemory(UserView):
 
         As `forget/` with `memory`: its words in the messages that it rests on go too. This can't be
         undone; `PATCH` with `{"status": "archived"}` only puts it away."""
-        try:
-            return asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor)))
-        except erase.NothingToForget as error:
-            raise unknown("unknown_memory") from error
+        check_memory(self.end_user, memory_id)
+        return asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor)))
 
 
-class Move(UserView):
+class Move(PersonView):
     @operation("memories_move", ChangedMemory, body=MoveForm)
     def post(self, asked: Asked, memory_id: UUID) -> Any:
         """Say that a memory is about another person
 
         No machine links it to the first person again."""
         check_memory(self.end_user, memory_id)
-        (source,) = _contacts(self.end_user, [asked["from"]], "from")
-        (target,) = _contacts(self.end_user, [asked["to"]], "to")
-        with atomic():
-            change = edit_memories.move(
-                self.end_user, memory_id, source.id, target.id, **self.by(asked)
-            )
-            queue.enqueue("embed", self.end_user.pk)
+        old, new = (self.survivor(self.other(at, asked[at])).pk for at in ("from", "to"))
+        change = edit_memories.move(self.end_user, memory_id, old, new, **self.by(asked))
         return changed(self.end_user, memory_id, change)
 
 
@@ -158,19 +188,11 @@ def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
     return rows
 
 
-def _contacts(end_user: EndUser, ids: Sequence[UUID], field: str) -> list[Contact]:
-    """The contacts with these ids, or those that they were merged into, each once."""
-    contacts = [store.survivor(end_user, pk) for pk in ids]
-    if None in contacts:
-        raise serializers.ValidationError({field: ["This user has no such contact."]})
-    return list({contact.id: contact for contact in contacts if contact}.values())
+class NewLink(fields.Reasoned):
+    contact = fields.Identifier()
 
 
-class NewLink(Reasoned):
-    contact = Identifier()
-
-
-class LinkSerializer(RowSerializer):
+class LinkSerializer(fields.RowSerializer):
     """That a memory is about a contact, or that somebody said it is not (``rejected``)."""
 
     contact = Named()
@@ -185,7 +207,7 @@ class Links(serializers.Serializer):
 
 
 class ChangedLink(LinkSerializer):
-    change_id = undo_id("null when it was stated before")
+    change_id = fields.undo_id("null when it was stated before")
 
 
 class MemoryLinks(PersonView):
@@ -205,16 +227,14 @@ class MemoryLinks(PersonView):
         check_memory(self.end_user, memory_id)
         pk = self.other("contact", asked["contact"])
         contact = self.survivor(pk)
-        with atomic():
-            change = review_links.state(self.end_user, memory_id, pk, **self.by(asked))
-            queue.enqueue("embed", self.end_user.pk)
+        change = review_links.state(self.end_user, memory_id, pk, **self.by(asked))
         rows = Link.objects.of(self.end_user).with_people()
         row = rows.get(memory=memory_id, contact=contact)
         return stated(LinkSerializer(row).data, change)
 
 
 class OneLink(PersonView):
-    @operation("memories_links_destroy", TakenAway, query=WhyQuery)
+    @operation("memories_links_destroy", TakenAway, query=fields.WhyQuery)
     def delete(self, asked: Asked, memory_id: UUID, contact_id: UUID) -> Any:
         """Say that a memory is not about a person
 
@@ -225,9 +245,7 @@ class OneLink(PersonView):
         linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
         if not linked.filter(contact=contact).exists():
             raise unknown("unknown_link")
-        with atomic():
-            change = edit_memories.unlink(self.end_user, memory_id, contact.pk, **self.by(asked))
-            queue.enqueue("embed", self.end_user.pk)
+        change = edit_memories.unlink(self.end_user, memory_id, contact.pk, **self.by(asked))
         return TakenAway({"change_id": change.id}).data
 
 
@@ -235,11 +253,6 @@ MOST_EDGES = 100
 SHARES = Edge.SHARES_ENTITY.rstrip(":")
 # Kinds that hold in both directions.
 MUTUAL = (str(Edge.Kind.CONFLICTS), Edge.SHARES_ENTITY)
-DIRECTIONS = ("out", "in", "both")
-
-KINDS = [kind.value for kind in edit_edges.STATED]
-
-
 _KINDS = [*Edge.Kind, SHARES]
 _KIND = rf"^(?:(?:{'|'.join(_KINDS)})$|{Edge.SHARES_ENTITY})"
 
@@ -254,7 +267,7 @@ class KindOfEdge(serializers.CharField):
         return Edge.SHARES_ENTITY if kind == SHARES else kind
 
 
-class EdgesQuery(Strict):
+class EdgesQuery(fields.Strict):
     hops = serializers.IntegerField(min_value=1, max_value=2, default=1)
     kind = KindOfEdge(
         max_length=100,
@@ -264,11 +277,11 @@ class EdgesQuery(Strict):
     limit = serializers.IntegerField(min_value=1, max_value=MOST_EDGES, default=50)
 
 
-class NewEdge(Reasoned):
+class NewEdge(fields.Reasoned):
     """This memory stands so to another one: it ``causes`` the target, …"""
 
-    target = Identifier()
-    kind = serializers.ChoiceField(KINDS)
+    target = fields.Identifier()
+    kind = serializers.ChoiceField([kind.value for kind in edit_edges.STATED])
 
 
 class MemorySummary(serializers.ModelSerializer):
@@ -282,8 +295,8 @@ class EdgeSerializer(serializers.Serializer):
 
     id = serializers.IntegerField()
     kind = serializers.CharField()
-    direction = serializers.ChoiceField(DIRECTIONS)
-    reason = StoredReason()
+    direction = serializers.ChoiceField(["out", "in", "both"])
+    reason = fields.StoredReason()
     confidence = serializers.FloatField()
     hops = serializers.IntegerField()
     weight = serializers.FloatField()
@@ -300,7 +313,7 @@ class StatedEdge(serializers.Serializer):
     kind = serializers.CharField()
     source = serializers.UUIDField()  # type: ignore[assignment]
     target = serializers.UUIDField()
-    change_id = undo_id("null when it was there")
+    change_id = fields.undo_id("null when it was there")
 
 
 class MemoryEdges(UserView):
@@ -333,10 +346,9 @@ class MemoryEdges(UserView):
         check_memory(self.end_user, memory_id)
         if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
             raise serializers.ValidationError({"target": ["This user has no such memory."]})
-        with atomic():
-            edge, change = edit_edges.connect(
-                self.end_user, memory_id, asked["target"], asked["kind"], **self.by(asked)
-            )
+        edge, change = edit_edges.connect(
+            self.end_user, memory_id, asked["target"], asked["kind"], **self.by(asked)
+        )
         ends = {"source": edge.source_id, "target": edge.target_id}
         return stated({"id": edge.pk, "kind": edge.kind, **ends}, change)
 
@@ -351,8 +363,7 @@ class OneEdge(UserView):
         edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
         if not edges.filter(pk=edge_id).exists():
             raise unknown("unknown_edge")
-        with atomic():
-            change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
+        change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
         return TakenAway({"change_id": change.id}).data
 
 
@@ -374,15 +385,15 @@ def _shown_edge(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:
 
 _STATUS = serializers.ChoiceField(Memory.Status.choices)
 Versions = inline_serializer(
-    "Versions", {"results": type(of_dataclass(versions.Version, status=_STATUS))(many=True)}
+    "Versions", {"results": type(fields.of_dataclass(versions.Version, status=_STATUS))(many=True)}
 )
 ChangedFacts = inline_serializer(
-    "ChangedFacts", {"results": type(of_dataclass(Changed))(many=True)}
+    "ChangedFacts", {"results": type(fields.of_dataclass(Changed))(many=True)}
 )
 
 
-class ChangedQuery(Strict):
-    contact = Identifier(required=False)
+class ChangedQuery(fields.Strict):
+    contact = fields.Identifier(required=False)
     limit = serializers.IntegerField(required=False, min_value=1, max_value=1000)
 
 

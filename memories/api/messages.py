@@ -11,19 +11,10 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts import fields
 from accounts.api import Asked, UserView, WaitingView, in_thread, operation
 from accounts.cells import atomic
 from accounts.errors import ApiError, first_or_404
-from accounts.fields import (
-    BoundedList,
-    Flag,
-    Metadata,
-    MetadataQuery,
-    PastMoment,
-    Strict,
-    Text,
-    of_dataclass,
-)
 from accounts.paging import PageQuery, listed, page, page_of
 from contacts.serializers import Name
 from memories import queue
@@ -40,20 +31,16 @@ MAX_CONTENT = 100_000
 WAIT_SECONDS = 300.0
 
 
-class MessageForm(Strict):
+class MessageForm(fields.Strict):
     """One chat turn. The same ``id`` twice is stored once."""
 
-    id = Text(max_length=200, required=False, allow_null=True)
+    id = fields.Text(max_length=200, required=False, allow_null=True)
     role = serializers.ChoiceField(Message.Role.choices)
-    content = Text(max_length=MAX_CONTENT)
-    speaker = Name(
-        max_length=100,
-        required=False,
-        allow_null=True,
-    )
-    created_at = PastMoment(required=False, allow_null=True)
-    session_id = Text(max_length=200, required=False, allow_null=True, allow_blank=True)
-    metadata = Metadata(required=False)
+    content = fields.Text(max_length=MAX_CONTENT)
+    speaker = Name(max_length=100, required=False, allow_null=True)
+    created_at = fields.PastMoment(required=False, allow_null=True)
+    session_id = fields.Text(max_length=200, required=False, allow_null=True, allow_blank=True)
+    metadata = fields.Metadata(required=False)
 
     described = {
         "anyOf": [
@@ -68,8 +55,8 @@ class MessageForm(Strict):
         return attrs
 
 
-class MessagesForm(Strict):
-    messages = BoundedList(child=MessageForm(), min_length=1, max_length=MAX_MESSAGES)
+class MessagesForm(fields.Strict):
+    messages = fields.BoundedList(child=MessageForm(), min_length=1, max_length=MAX_MESSAGES)
 
 
 Received = inline_serializer(
@@ -77,9 +64,7 @@ Received = inline_serializer(
     {
         "accepted": serializers.IntegerField(),
         "duplicates": serializers.IntegerField(),
-        "conflicts": serializers.ListField(
-            child=serializers.CharField(),
-        ),
+        "conflicts": serializers.ListField(child=serializers.CharField()),
     },
 )
 
@@ -87,7 +72,7 @@ Received = inline_serializer(
 class MessageQuery(PageQuery):
     session_id = serializers.CharField(required=False, allow_blank=True, max_length=200)
     role = serializers.ChoiceField(Message.Role.choices, required=False)
-    metadata = MetadataQuery()
+    metadata = fields.MetadataQuery()
 
 
 class MessageSerializer(serializers.ModelSerializer):
@@ -95,7 +80,7 @@ class MessageSerializer(serializers.ModelSerializer):
 
     id = serializers.IntegerField()
     client_id = serializers.CharField(allow_null=True)
-    metadata = Metadata()
+    metadata = fields.Metadata()
 
     class Meta:
         model = Message
@@ -112,7 +97,7 @@ class SessionSerializer(serializers.Serializer):
     last_at = serializers.DateTimeField()
 
 
-class SessionQuery(Strict):
+class SessionQuery(fields.Strict):
     """Which session; a user's messages of no session are erased one by one."""
 
     session_id = serializers.CharField(max_length=200)
@@ -120,15 +105,7 @@ class SessionQuery(Strict):
 
 def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
     """A validated message as the pipeline takes it."""
-    return buffer.Incoming(
-        role=valid["role"],
-        content=valid["content"],
-        id=valid.get("id"),
-        created_at=valid.get("created_at"),
-        session_id=valid.get("session_id") or "",
-        metadata=valid.get("metadata") or {},
-        speaker=valid.get("speaker") or None,
-    )
+    return buffer.Incoming(**{name: value for name, value in valid.items() if value})
 
 
 class Messages(UserView):
@@ -202,17 +179,13 @@ class Sessions(UserView):
         return page(self.request, rows, "last_seq", query, show, tie="session_id")
 
 
-class ProcessForm(Strict):
-    wait = Flag(required=False, default=False)
+class ProcessForm(fields.Strict):
+    wait = fields.Flag(required=False, default=False)
 
 
-Processed = of_dataclass(catch_up.CaughtUp, "Processed")
+Processed = fields.of_dataclass(catch_up.CaughtUp, "Processed")
 Queued = inline_serializer(
-    "Queued",
-    {
-        "pending": serializers.IntegerField(),
-        "job": serializers.UUIDField(),
-    },
+    "Queued", {"pending": serializers.IntegerField(), "job": serializers.UUIDField()}
 )
 
 
@@ -249,7 +222,7 @@ class Process(WaitingView):
         return end_user_id, {"pending": catch_up.pending(end_user_id), "job": job.pk}
 
 
-Job = of_dataclass(
+Job = fields.of_dataclass(
     catch_up.CaughtUp,
     "Job",
     state=serializers.ChoiceField(["queued", "running", "postponed", "done"]),

@@ -1,8 +1,6 @@
-"""The signed address of an end user's own page, and who may open it.
-
-Whoever has the address may see and correct what is known of that end user, so it is short-lived. It
-is signed and not stored: it says whose page it is, until when, and how the application wants it shown.
-"""
+"""The signed address of an end user's own page. Whoever has it may see and correct what is known of
+them, so it is short-lived. It is not stored: it says whose page it is, until when and how it
+looks."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,11 +32,7 @@ class PageForm(Strict):
     language = serializers.ChoiceField(["en", "zh"], required=False)
     name = Text(required=False, max_length=60)
     color = serializers.RegexField("^#[0-9A-Fa-f]{6}$", required=False)
-    origin = serializers.RegexField(
-        _ORIGIN,
-        required=False,
-        max_length=200,
-    )
+    origin = serializers.RegexField(_ORIGIN, required=False, max_length=200)
 
 
 class PageAddress(serializers.Serializer):
@@ -91,10 +85,8 @@ class Visit:
 
 @contextmanager
 def opened(token: str, *, writes: bool) -> Iterator[Visit]:
-    """What runs in it sees the rows of the end user of this address and no other's, in their days.
-
-    Raises Void, and Moving where it ``writes`` and they are on the way to another cell.
-    """
+    """Runs the block in the scope and time zone of the end user of an address. Raises Void, and
+    Moving where it ``writes`` and they are on the way to another cell."""
     try:
         content = signing.loads(token, salt=SALT)
     except signing.BadSignature as error:
@@ -102,18 +94,14 @@ def opened(token: str, *, writes: bool) -> Iterator[Visit]:
     made, ends = (datetime.fromtimestamp(content.pop(name), UTC) for name in ("made", "ends"))
     if ends <= timezone.now():
         raise Void
-    end_user = _current(content.pop("user"), writes=writes)
-    if end_user is None or (end_user.pages_void_until and made <= end_user.pages_void_until):
-        raise Void
-    with user_scope(end_user), timezone.override(end_user.zone):
-        yield Visit(end_user, token, ends=ends, **content)
-
-
-def _current(pk: int, *, writes: bool) -> EndUser | None:
-    """The end user with this id, of an app in use. Raises Moving."""
+    pk = content.pop("user")
     cell = placement.cell_of(pk)
     if cells.several() and (cells.is_away(cell) or (writes and placement.is_moving(pk))):
         raise cells.Moving
     with cells.entered(cell), all_users():
         rows = EndUser.objects.select_related("app").filter(app__archived_at=None)
-        return rows.filter(pk=pk).first()
+        end_user = rows.filter(pk=pk).first()
+    if end_user is None or (end_user.pages_void_until and made <= end_user.pages_void_until):
+        raise Void
+    with user_scope(end_user), timezone.override(end_user.zone):
+        yield Visit(end_user, token, ends=ends, **content)

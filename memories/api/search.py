@@ -2,20 +2,87 @@
 
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
+from accounts import fields
 from accounts.api import Asked, UserView, operation
 from accounts.models import EndUser
 from contacts import store
-from memories.api.serializers import Found, SearchForm, TimeRange, with_relations
+from memories.api.serializers import MAX_PEOPLE, TYPES, MemorySerializer, with_relations
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.ranking import Hit
 from memories.search.recall import SearchRequest
+
+
+class SearchForm(fields.Strict):
+    query = fields.Text(max_length=10_000)
+    intent = serializers.ChoiceField(
+        ["recall", "explore", "exact", "general"], required=False, allow_null=True
+    )
+    limit = fields.Whole(min_value=1, max_value=100, default=10)
+    types = fields.BoundedList(
+        child=serializers.ChoiceField(TYPES), max_length=len(TYPES), default=list
+    )
+    statuses = fields.BoundedList(
+        child=serializers.ChoiceField(Memory.Status.choices),
+        min_length=1,
+        max_length=3,
+        default=[Memory.Status.ACTIVE.value],
+    )
+    include_outdated = fields.Flag(default=False)
+    contacts = fields.BoundedList(child=fields.Identifier(), max_length=MAX_PEOPLE, default=list)
+    since = fields.Moment(required=False, allow_null=True)
+    until = fields.Moment(required=False, allow_null=True)
+    valid_at = fields.Moment(required=False, allow_null=True)
+    min_importance = fields.Number(min_value=0, max_value=1, default=0.0)
+    min_relevance = fields.Number(min_value=0, max_value=1, required=False)
+    metadata = fields.Metadata(required=False)
+    hops = fields.Whole(min_value=0, max_value=2, default=1)
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        since, until = asked.get("since"), asked.get("until")
+        if since and until and since >= until:
+            raise serializers.ValidationError({"until": ["This must be after since."]})
+        return asked
+
+
+class PathStep(serializers.Serializer):
+    kind = serializers.CharField()
+    memory = serializers.UUIDField()
+
+
+class TimeRange(serializers.Serializer):
+    """The time that a query asks about, in the words that say so."""
+
+    since = fields.LocalMoment(allow_null=True)
+    until = fields.LocalMoment(allow_null=True)
+    words = serializers.CharField()
+
+
+RELEVANCE = (
+    "How likely it has to do with what was asked, 0 to 1: of ten memories with 0.8, about eight "
+    "do. Null where that is not known: not embedded yet, with an embedding model that was not "
+    "calibrated, or not found by search."
+)
+
+
+class Found(MemorySerializer):
+    """A memory with its place in the search, and why it is there."""
+
+    score = serializers.FloatField()
+    relevance = serializers.FloatField(allow_null=True)
+    bm25_rank = serializers.IntegerField(allow_null=True)
+    vector_rank = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField()
+    hops = serializers.IntegerField()
+    path = PathStep(many=True)
+    in_range = serializers.BooleanField(allow_null=True)
+    history = serializers.BooleanField()
+
 
 Results = inline_serializer(
     "SearchResults",
@@ -82,10 +149,6 @@ def _rows(end_user: EndUser, hits: Sequence[Hit]) -> list[Memory]:
                 setattr(memory, name, getattr(hit, name))
             memory.score = round(hit.score, 6)
             memory.relevance = hit.relevance and round(hit.relevance.likely, 3)
-            memory.path = [_step(*step) for step in hit.path]
+            memory.path = [{"kind": kind, "memory": pk} for kind, pk in hit.path]
             memories.append(memory)
     return memories
-
-
-def _step(kind: str, memory: UUID) -> dict[str, Any]:
-    return {"kind": kind, "memory": memory}

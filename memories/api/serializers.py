@@ -9,99 +9,20 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.response import Response
 
-from accounts import time_zones
+from accounts import fields, time_zones
 from accounts.errors import first_or_404, unknown
-from accounts.fields import (
-    BoundedList,
-    Flag,
-    Identifier,
-    LocalMoment,
-    Metadata,
-    MetadataQuery,
-    Moment,
-    Number,
-    PastInstant,
-    Reasoned,
-    RowSerializer,
-    Strict,
-    Text,
-    Whole,
-    of_dataclass,
-    undo_id,
-)
 from accounts.models import Change, EndUser
-from accounts.paging import PageQuery
 from contacts.serializers import Named
 from memories.corrections.edit_memories import PINNED
-from memories.erasure import erase
+from memories.erasure import receipts
 from memories.models import Edge, Link, Memory
-from memories.types import MemoryType, Subtype
+from memories.types import MemoryType
 
-MAX_CONTENT = 1000
 MAX_PEOPLE = 50
 TYPES = [t.value for t in MemoryType]
-SUBTYPES = [s.value for s in Subtype]
 # What Mio notes of a memory beside what an app does.
 _INTERNAL = frozenset(("vcard_note", "vcard_of", "imported", "consolidated_into"))
 OWN_METADATA = _INTERNAL | {PINNED}
-
-
-class _Times(Reasoned):
-    """When the event takes place, stops to matter, and from when to when the fact holds."""
-
-    happens_at = Moment(required=False, allow_null=True)
-    happens_until = Moment(
-        required=False,
-        allow_null=True,
-    )
-    expires_at = Moment(required=False, allow_null=True)
-    valid_from = Moment(required=False, allow_null=True)
-    valid_to = Moment(required=False, allow_null=True)
-    importance = Number(min_value=0, max_value=1, required=False)
-    subtype = serializers.ChoiceField(SUBTYPES, required=False)
-    metadata = Metadata(
-        required=False,
-        taken=OWN_METADATA,
-    )
-
-
-class NewMemory(_Times):
-    content = Text(max_length=MAX_CONTENT)
-    type = serializers.ChoiceField(TYPES, default=MemoryType.MISCELLANEOUS.value)
-    contacts = BoundedList(child=Identifier(), max_length=MAX_PEOPLE, default=list)
-
-
-class MemoryEdit(_Times):
-    importance = Number(
-        min_value=0, max_value=1, required=False, allow_null=True,
-    )  # fmt: skip
-    content = Text(max_length=MAX_CONTENT, required=False)
-    type = serializers.ChoiceField(TYPES, required=False)
-    status = serializers.ChoiceField(Memory.Status.choices, required=False)
-
-
-class MoveForm(Reasoned):
-    """The contact that the memory was thought to be about, and the one it is about."""
-
-    to = Identifier()
-
-    def get_fields(self) -> dict[str, serializers.Field]:
-        return {"from": Identifier(), **super().get_fields()}  # from is a keyword
-
-
-VALID_AT = "What held then, true or no longer: ISO 8601 with a time zone."
-
-
-class MemoryQuery(PageQuery):
-    status = serializers.ChoiceField(
-        [*Memory.Status.values, "all"], default=Memory.Status.ACTIVE.value
-    )
-    kind = serializers.ChoiceField([*Memory.Kind.values, "all"], default=Memory.Kind.FACT.value)
-    type = serializers.ChoiceField(TYPES, required=False)
-    contact = serializers.UUIDField(required=False)
-    q = serializers.CharField(required=False, allow_blank=True, max_length=200)
-    metadata = MetadataQuery()
-    valid_at = PastInstant(required=False)
 
 
 class MemoryFact(serializers.Serializer):
@@ -114,7 +35,7 @@ class MemoryFact(serializers.Serializer):
     superseded_by = serializers.UUIDField(default=None, allow_null=True)
 
 
-class _AsTold(LocalMoment):
+class _AsTold(fields.LocalMoment):
     """A time of a memory by the clock of whoever said it. Only given out."""
 
     def get_attribute(self, instance: Memory) -> Any:
@@ -122,7 +43,7 @@ class _AsTold(LocalMoment):
         return moment and moment.astimezone(time_zones.fixed(instance.said_offset))
 
 
-class MemorySerializer(RowSerializer):
+class MemorySerializer(fields.RowSerializer):
     """A memory as clients see it; the row comes from ``with_relations``."""
 
     brackets = serializers.ListField(
@@ -137,11 +58,8 @@ class MemorySerializer(RowSerializer):
     metadata = serializers.SerializerMethodField()
     superseded_by = serializers.SerializerMethodField()
     said_at = _AsTold()
-    happens_at = LocalMoment(source="happens_there", allow_null=True)
-    happens_until = LocalMoment(
-        source="happens_until_there",
-        allow_null=True,
-    )
+    happens_at = fields.LocalMoment(source="happens_there", allow_null=True)
+    happens_until = fields.LocalMoment(source="happens_until_there", allow_null=True)
     expires_at = _AsTold(allow_null=True)
     valid_from = _AsTold(allow_null=True)
     valid_to = _AsTold(allow_null=True)
@@ -170,86 +88,7 @@ class MemorySerializer(RowSerializer):
 
 
 class ChangedMemory(MemorySerializer):
-    change_id = undo_id("null when nothing changed")
-
-
-class SearchForm(Strict):
-    query = Text(max_length=10_000)
-    intent = serializers.ChoiceField(
-        ["recall", "explore", "exact", "general"], required=False, allow_null=True
-    )
-    limit = Whole(min_value=1, max_value=100, default=10)
-    types = BoundedList(child=serializers.ChoiceField(TYPES), max_length=len(TYPES), default=list)
-    statuses = BoundedList(
-        child=serializers.ChoiceField(Memory.Status.choices),
-        min_length=1,
-        max_length=3,
-        default=[Memory.Status.ACTIVE.value],
-    )
-    include_outdated = Flag(default=False)
-    contacts = BoundedList(
-        child=Identifier(),
-        max_length=MAX_PEOPLE,
-        default=list,
-    )
-    since = Moment(
-        required=False,
-        allow_null=True,
-    )
-    until = Moment(required=False, allow_null=True)
-    valid_at = Moment(required=False, allow_null=True)
-    min_importance = Number(min_value=0, max_value=1, default=0.0)
-    min_relevance = Number(
-        min_value=0,
-        max_value=1,
-        required=False,
-    )
-    metadata = Metadata(required=False)
-    hops = Whole(
-        min_value=0,
-        max_value=2,
-        default=1,
-    )
-
-    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
-        since, until = asked.get("since"), asked.get("until")
-        if since and until and since >= until:
-            raise serializers.ValidationError({"until": ["This must be after since."]})
-        return asked
-
-
-class PathStep(serializers.Serializer):
-    kind = serializers.CharField()
-    memory = serializers.UUIDField()
-
-
-class TimeRange(serializers.Serializer):
-    """The time that a query asks about, in the words that say so."""
-
-    since = LocalMoment(allow_null=True)
-    until = LocalMoment(allow_null=True)
-    words = serializers.CharField()
-
-
-RELEVANCE = (
-    "How likely it has to do with what was asked, 0 to 1: of ten memories with 0.8, about eight "
-    "do. Null where that is not known: not embedded yet, with an embedding model that was not "
-    "calibrated, or not found by search."
-)
-
-
-class Found(MemorySerializer):
-    """A memory with its place in the search, and why it is there."""
-
-    score = serializers.FloatField()
-    relevance = serializers.FloatField(allow_null=True)
-    bm25_rank = serializers.IntegerField(allow_null=True)
-    vector_rank = serializers.IntegerField(allow_null=True)
-    reason = serializers.CharField()
-    hops = serializers.IntegerField()
-    path = PathStep(many=True)
-    in_range = serializers.BooleanField(allow_null=True)
-    history = serializers.BooleanField()
+    change_id = fields.undo_id("null when nothing changed")
 
 
 def with_relations(rows: QuerySet) -> QuerySet:
@@ -265,7 +104,7 @@ class TakenAway(serializers.Serializer):
     change_id = serializers.UUIDField()
 
 
-Forgotten = of_dataclass(erase.Forgotten)
+Forgotten = fields.of_dataclass(receipts.Forgotten)
 
 
 def check_memory(end_user: EndUser, memory_id: UUID) -> None:

@@ -6,13 +6,12 @@ from typing import Any
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 
+from accounts import fields
 from accounts.api import Asked, UserEndpoint, UserView, operation
 from accounts.cells import atomic
-from accounts.errors import ApiError
-from accounts.fields import Flag, Identifier, Reasoned, Strict, undo_id
 from accounts.models import EndUser
 from contacts.serializers import Attributes
-from memories import own_card, portability, queue
+from memories import own_card, portability
 from memories.api.serializers import Forgotten, with_change
 from memories.corrections.edit_own_card import edit_own_card
 from memories.erasure import erase
@@ -29,7 +28,7 @@ class Export(UserView):
         return portability.export_user(self.end_user)
 
 
-class ForgetForm(Strict):
+class ForgetForm(fields.Strict):
     """Exactly one of the three."""
 
     described = {
@@ -37,9 +36,9 @@ class ForgetForm(Strict):
         "maxProperties": 1,
         "not": {"required": ["everything"], "properties": {"everything": {"const": False}}},
     }
-    everything = Flag(required=False)
-    contact = Identifier(required=False)
-    memory = Identifier(required=False)
+    everything = fields.Flag(required=False)
+    contact = fields.Identifier(required=False)
+    memory = fields.Identifier(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if len(attrs) != 1 or attrs.get("everything") is False:
@@ -55,16 +54,12 @@ class Forget(UserView):
         """Erase a user, a person or a memory for good
 
         This can't be undone."""
-        try:
-            if "contact" in asked:
-                gone = erase.forget_contact(self.end_user, asked["contact"], By(self.actor))
-            elif "memory" in asked:
-                gone = erase.forget_memory(self.end_user, asked["memory"], By(self.actor))
-            else:
-                gone = erase.forget_everything(self.end_user, By(self.actor))
-        except erase.NothingToForget as error:
-            raise ApiError(404, "not_found", str(error)) from error
-        return asdict(gone)
+        by = By(self.actor)
+        if "contact" in asked:
+            return asdict(erase.forget_contact(self.end_user, asked["contact"], by))
+        if "memory" in asked:
+            return asdict(erase.forget_memory(self.end_user, asked["memory"], by))
+        return asdict(erase.forget_everything(self.end_user, by))
 
 
 class User(UserEndpoint):
@@ -84,16 +79,14 @@ class UserCardValue(serializers.Serializer):
 
 class UserCard(serializers.Serializer):
     card = serializers.CharField(allow_blank=True)
-    attributes = serializers.DictField(
-        child=serializers.ListField(child=UserCardValue()),
-    )
+    attributes = serializers.DictField(child=serializers.ListField(child=UserCardValue()))
 
 
 class ChangedUserCard(UserCard):
-    change_id = undo_id("null when nothing was to be changed")
+    change_id = fields.undo_id("null when nothing was to be changed")
 
 
-class UserCardForm(Reasoned):
+class UserCardForm(fields.Reasoned):
     attributes = Attributes(
         help_text=f"Of {', '.join(ON_OWN_CARD)}: all values that hold, null for none."
     )
@@ -122,7 +115,6 @@ class Card(UserView):
         with atomic():
             end_user = self.end_user_for_writing()
             change = edit_own_card(end_user, asked.get("attributes", {}), **self.by(asked))
-            queue.enqueue("embed", end_user.pk)
             end_user.refresh_from_db(fields=["own_facts"])
         return with_change(_shown(end_user), change)
 

@@ -32,11 +32,9 @@ class TooMany(Exception):
 
 
 async def until_done(app_id: int, end_user_id: int, seconds: float) -> catch_up.CaughtUp:
-    """Has all that an end user has said up to now extracted and consolidated, here or by the
-    workers. Ends when its task is cancelled; a step that has begun is finished even then.
-
-    Raises TooMany, catch_up.OutOfTime and catch_up.Postponed.
-    """
+    """Extracts and consolidates all that an end user has said up to now, here or by the workers. A
+    step that has begun is finished even when its task is cancelled. Raises TooMany,
+    catch_up.OutOfTime and catch_up.Postponed."""
     with _place(app_id):
         started, until = timezone.now(), time.monotonic() + seconds
         steps, pause, handed_over = catch_up.steps(end_user_id), POLL, False

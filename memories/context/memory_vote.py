@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from accounts.reasons import Reason
 from contacts.key_index import person_of
 from memories.search.ranking import Hit
 from memories.search.relevance import Relevance
-from understanding.learned import logistic, model
+from understanding.learned import log_odds, logistic, model
 from understanding.text import clean, normalise
 from understanding.types import Mention
 
@@ -31,6 +32,7 @@ TOP = 3
 TOLD, GRAPHEMES = 2, 80
 # Where no memory speaks for anybody else; hits are seldom less near or less likely.
 LEAST_COSINE, LEAST_LIKELY = 0.75, 0.001
+_odds = partial(log_odds, least=LEAST_LIKELY)
 # Words of two closed classes: what points at somebody or begins a relative clause, and the third
 # person.
 _POINTS = regex.compile(r"\b(?:who|whom|whose|that|those|one)\b|[那嗰]")
@@ -94,9 +96,9 @@ def features(
     return {
         pk: {
             **shape,
-            "likely": _log_odds(likely[pk]),
-            "lead": _log_odds(likely[pk]) - _log_odds(_of_others(likely, pk, 0.0)),
-            "lead_of_nobody": _log_odds(likely[pk]) - _log_odds(of_nobody),
+            "likely": _odds(likely[pk]),
+            "lead": _odds(likely[pk]) - _odds(_of_others(likely, pk, 0.0)),
+            "lead_of_nobody": _odds(likely[pk]) - _odds(of_nobody),
             "share": sum(one.relevance.likely for one in said) / every,
             "cosine": cosine[pk],
             "cosine_lead": cosine[pk] - _of_others(cosine, pk, LEAST_COSINE),
@@ -129,8 +131,3 @@ def _speaking(hits: Sequence[Hit]) -> dict[UUID, list[_Speaks]]:
 def _of_others(best: Mapping[UUID, float], pk: UUID, least: float) -> float:
     """The best of anybody but ``pk``."""
     return max((value for other, value in best.items() if other != pk), default=least)
-
-
-def _log_odds(probability: float) -> float:
-    held = min(max(probability, LEAST_LIKELY), 1 - LEAST_LIKELY)
-    return math.log(held / (1 - held))

@@ -148,14 +148,14 @@ def doubted(
     message: str, mentions: Iterable[Mention], talked_of: Mapping[UUID, Person]
 ) -> frozenset[Mention] | None:
     """The mentions of which it is not sure that they are meant: unlikely ones, pronouns that
-    somebody else in the talk fits, and pronouns where a description in the message is of somebody
+    somebody else in the talk fits, and pronouns where a phrase of the user's own means somebody
     else, with it. None where nobody need be asked; an empty set where nobody was found and one of
     those who are talked of may be meant."""
     meant = [mention for mention in mentions if mention.how != "conversation"]
     if not meant:
         return frozenset() if talked_of and may_mean_one(message) else None
     unlikely = {mention for mention in meant if mention.confidence < SURE}
-    described = [mention for mention in meant if mention.how in ("semantic", "reference")]
+    phrases = [mention for mention in meant if mention.how == "reference"]
     places = Counter((mention.start, mention.end) for mention in meant)
     for mention in (mention for mention in meant if mention.how == "pronoun"):
         alone = places[mention.start, mention.end] == 1
@@ -164,7 +164,7 @@ def doubted(
         )
         if rivals and mention.confidence < SURE_AMONG:
             unlikely.add(mention)
-        against = [one for one in described if _may_be_other(mention.person, one.person)]
+        against = [one for one in phrases if _may_be_other(mention.person, one.person)]
         if against:
             unlikely |= {mention, *against}
     return frozenset(unlikely) or None

@@ -103,6 +103,7 @@ def _search(
         statuses=_WITH_HISTORY if asks_past(request.message) else (Memory.Status.ACTIVE,),
         heal=request.heal,
         floor=relevance.FLOOR,
+        least=0.0 if narrowed.get("contact_ids") else relevance.LEAST,
         **narrowed,
     )
     waited, hits, searched = embedding.waited, list[Hit](), "late"

@@ -1,7 +1,7 @@
 """Merge suggestions of an end user, and the few merges that need no asking."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -19,20 +19,9 @@ from memories.corrections import merge_contacts
 ACTOR = "suggestions"
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """How many contacts were read, pairs compared, suggestions made or kept, withdrawn, and
-    pairs merged at once because a memory states that they are one person."""
-
-    contacts: int
-    compared: int
-    suggested: int
-    withdrawn: int
-    merged: int
-
-
-def suggest_merges(end_user: EndUser, since: datetime | None = None) -> Figures:
-    """Runs the suggestion job for one end user; see :func:`contacts.suggestions.suggest`."""
+def suggest_merges(end_user: EndUser, since: datetime | None = None) -> suggestions.Outcome:
+    """Runs ``contacts.suggestions.suggest`` for one end user, and merges the pairs of which a memory
+    states that they are one person."""
     started = timezone.now()
     outcome = suggestions.suggest(end_user, newest_facts, since)
     EndUser.objects.filter(pk=end_user.pk).update(suggested_at=started)
@@ -45,7 +34,7 @@ def suggest_merges(end_user: EndUser, since: datetime | None = None) -> Figures:
             # Merged with another of the same run, changed meanwhile, or parted by an undo.
             continue
         merged += 1
-    return Figures(outcome.contacts, outcome.compared, outcome.suggested, outcome.withdrawn, merged)
+    return replace(outcome, merged=merged)
 
 
 def follow(end_user: EndUser) -> None:
@@ -75,9 +64,5 @@ def newest_facts(
         .values_list("id", "links__memory__content", "links__memory__tokens")
     )
     for pk, content, tokens in newest:
-        yield pk, content, [token for token in tokens if _says_something(token)]
-
-
-def _says_something(token: str) -> bool:
-    """Not a mark of what was said around a memory, or of what kind of thing it says."""
-    return not token.startswith("<") and ":" not in token
+        # Not what was said around a memory, nor of what kind it is.
+        yield pk, content, [t for t in tokens if not t.startswith("<") and ":" not in t]

@@ -1,10 +1,6 @@
-"""What a person took away from what is known of people, after messages that are only read now.
-
-A message may be read long after it came: a batch waits for its model, or fails and is tried
-again. Who removed a relation or an alias meanwhile knew what was said until then, so nothing
-that had come by then brings it back. A message that comes later is new knowledge, and may.
-Links need no such rule: a rejected one stays as a row, which no machine makes again.
-"""
+"""What a person took away, against messages that came before and are only read now. Who removed a
+relation or an alias knew what was said until then, so nothing that had come by then brings it back.
+Links need no such rule: a rejected one stays as a row."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,8 +25,8 @@ Key = tuple[UUID, str, UUID | None]
 
 @dataclass(frozen=True, slots=True)
 class Denials:
-    """``latest`` is when each relation (subject, kind, object) or alias (contact, key, None)
-    was last taken away; ``came`` is when each turn was received."""
+    """When relations (subject, kind, object) and aliases (contact, key, None) were last taken
+    away."""
 
     latest: Mapping[Key, datetime]
     came: Mapping[int, datetime]
@@ -44,14 +40,13 @@ class Denials:
 
     def aliases(self, contact: UUID, found: Iterable[str]) -> list[str]:
         """Those of the aliases that nobody took away after the turns with them had come."""
-        return [alias for alias in found if not self._alias(contact, alias)]
-
-    def _alias(self, contact: UUID, alias: str) -> bool:
-        at = self.latest.get((contact, name_key(alias), None))
-        if at is None:
-            return False
-        word = normalise(alias)
-        return not any(self.came[t.id] > at and word in normalise(t.content) for t in self.turns)
+        left = []
+        for alias in found:
+            at, word = self.latest.get((contact, name_key(alias), None)), normalise(alias)
+            told = (t for t in self.turns if word in normalise(t.content))
+            if at is None or any(self.came[turn.id] > at for turn in told):
+                left.append(alias)
+        return left
 
 
 NONE = Denials({}, {}, ())

@@ -1,9 +1,8 @@
-"""What is derived from memories and links: profiles, profile memories, cards, search tokens.
+"""What is derived from memories and links: profiles, profile memories, cards, search tokens. A
+memory steps back behind a profile of which it is a source; one that no profile speaks for keeps its
+weight. Callers hold the end user's lock."""
 
-Callers hold the end user's lock.
-"""
-
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -15,8 +14,8 @@ from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Contact
 from memories import profiles, queue
-from memories.corrections import lineage, sources
 from memories.models import (
+    CONSOLIDATED_IMPORTANCE,
     INITIAL_IMPORTANCE,
     PROFILE_IMPORTANCE,
     Consolidation,
@@ -25,10 +24,12 @@ from memories.models import (
     Work,
 )
 from memories.search import context_tokens
+from memories.search.sql import fetch, statement
 from memories.search.tokens import tokenise
 from memories.types import MemoryType, Profile, Subtype
 
 PROFILE_FIELDS = ["attributes", "personality", "personality_sources", "timeline", "references"]
+_MISPLACED = statement(__file__, "misplaced.sql")
 
 
 def profile_of(contact: Contact) -> Profile:
@@ -43,56 +44,84 @@ def set_profile(contact: Contact, profile: Profile) -> None:
 
 
 def reindex(memory: Memory) -> None:
-    """Rebuilds the search tokens of a memory (unsaved) whose content changed; the next workers
-    embed it and look for its entities and edges."""
+    """Rebuilds the search tokens of a memory (unsaved); workers embed it and look for its edges."""
     memory.tokens = context_tokens.tokens_of(memory.end_user_id, [memory])[memory.pk]
     memory.embedding_model, memory.related_at = "", None
 
 
 def recompute(
-    end_user: EndUser,
-    contact_ids: Collection[UUID],
-    memory_ids: Collection[UUID],
-    *,
-    without_profile: Collection[UUID] = (),
+    end_user: EndUser, contact_ids: Collection[UUID], memory_ids: Collection[UUID]
 ) -> None:
     """Recomputes profiles, cards, keys, profile memories and ``Contact.memory_ids`` of these
-    contacts from their links, and the importance of these memories from the profiles.
-
-    The profile memory of those in ``without_profile`` was deleted.
-    """
+    contacts from their links, and the importance of these memories from the profiles. What is being
+    consolidated of these contacts is read anew."""
     standing, affected = [], set(memory_ids)
     for contact in end_user.contacts.filter(pk__in=contact_ids).light().order_by("pk"):
-        store.index(contact)
-        if contact.merged_into_id is None:
+        if contact.merged_into_id:
+            store.index(contact)
+        else:
             standing.append(contact)
-            prune(contact)
-            store.save(contact, PROFILE_FIELDS)
-            write_profile_memory(contact)
+            rebuild_profile(contact)
             affected |= profiles.sources(profile_of(contact))
-    sources.point_at_profiles(end_user, affected, without_profile=without_profile)
+    point_at_profiles(end_user, affected)
     store.render_around(end_user, contact_ids)
     for contact in standing:
         store.save(contact, [])
     # A trigger fills in what the links say, in their order.
     Contact.objects.of(end_user).filter(pk__in=contact_ids).update(memory_ids=[])
+    cancel_consolidations(end_user, contact_ids)
+
+
+def rebuild_profile(contact: Contact, recorder: Recorder = UNRECORDED) -> None:
+    """Removes from a profile what rests on memories that are not active or not about the
+    contact."""
+    links = Link.objects.of(contact.end_user).standing().filter(contact=contact)
+    again = keep_sound(contact, links)
+    reopen(contact.end_user, contact, again, recorder)
+    store.save(contact, PROFILE_FIELDS)
+    write_profile_memory(contact, recorder)
+
+
+def keep_sound(contact: Contact, links: QuerySet[Link]) -> frozenset[UUID]:
+    """Removes from a profile (unsaved) what rests on other memories than the active ones of these
+    links. Returns the other memories that this rested on."""
+    end_user = contact.end_user
+    profile = profile_of(contact)
+    merged = follow_merged(end_user, profiles.sources(profile))
+    profile = profiles.renamed(profile, {pk: (end,) for pk, end in merged.items()})
+    named = profiles.sources(profile)
+    about = list(links.filter(memory__in=named).values_list("memory", flat=True))
+    active = Memory.objects.of(end_user).active().filter(pk__in=about)
+    left, again = profiles.without(profile, named - set(active.values_list("pk", flat=True)))
+    set_profile(contact, left)
+    return again
+
+
+def follow_merged(end_user: EndUser, memory_ids: Collection[UUID]) -> dict[UUID, UUID]:
+    """For each of these memories that was merged: the memory that speaks for it now."""
+    into: dict[UUID, UUID] = {}
+    level = set(memory_ids)
+    while level:
+        rows = Memory.objects.of(end_user).filter(pk__in=level).exclude(merged_into=None)
+        found = {pk: end for pk, end in rows.values_list("pk", "merged_into") if end}
+        into |= found
+        level = {*found.values()} - into.keys()
+    for pk in into:
+        while into[pk] in into:
+            into[pk] = into[into[pk]]
+    return into
 
 
 def write_profile_memory(contact: Contact, recorder: Recorder = UNRECORDED) -> Memory | None:
-    """Makes the contact's profile memory say what its card says, so that search finds it; one
-    of a merged contact stays in the archive. Memories that the profile no longer speaks for get
-    their own weight back.
-
-    Its embedding is left to be filled outside the lock. None when nothing was ever learnt.
-    """
+    """Makes the contact's profile memory say what its card says; the memories that it no longer
+    speaks for get their weight back. A worker embeds it. None when nothing was ever learnt."""
     key = f"profile:{contact.id}"
     existing = Memory.objects.of(contact.end_user_id).filter(content_hash=key).first()
-    if existing is None and contact.merged_into_id:
-        return None
-    if existing is None and not (contact.attributes or contact.personality or contact.timeline):
+    known = contact.attributes or contact.personality or contact.timeline
+    if existing is None and (contact.merged_into_id or not known):
         return None
     if existing is not None and contact.merged_into_id is None:
-        sources.point_at_profiles(contact.end_user, of=existing, recorder=recorder)
+        point_at_profiles(contact.end_user, of=existing, recorder=recorder)
     content = profiles.as_text(contact)
     if existing is not None and existing.content == content:
         return existing
@@ -131,12 +160,9 @@ def unlearn(
     *,
     contact: Contact | None = None,
 ) -> list[Contact]:
-    """Removes from contacts' profiles what rests on these memories; other memories that the
-    removed values rested on are read again. Returns the contacts touched, saved with fresh cards.
-
-    With ``contact`` only for this one. Contacts that were merged into it forget as well, so
-    that an undo of the merge brings nothing back.
-    """
+    """Removes from contacts' profiles, or only from that of ``contact``, what rests on these
+    memories, and from those merged into them, which an undo may bring back. Returns the contacts
+    touched, saved with fresh cards."""
     stated = relations.resting_on(end_user, memory_ids, of=contact.pk if contact else None)
     recorder.watch(stated)
     related = relations.without_sources(stated, memory_ids)
@@ -153,8 +179,7 @@ def unlearn(
 def unlearn_facts(
     end_user: EndUser, memories: Collection[Memory], recorder: Recorder = UNRECORDED
 ) -> None:
-    """Removes from profiles, also of those merged into others, the values of facts of these
-    memories that have ended; what else rests on the memories stays."""
+    """Removes from profiles, also of merged contacts, the ended facts of these memories."""
     if not memories:
         return
     standing = end_user.contacts.standing().light().filter(links__memory__in=memories)
@@ -169,8 +194,7 @@ def unlearn_facts(
 def save_profile(
     contact: Contact, profile: Profile, again: Collection[UUID], recorder: Recorder
 ) -> None:
-    """Saves a contact with another profile, a fresh card and profile memory; the memories ``again``
-    are to be read again."""
+    """Saves a contact with another profile; the memories ``again`` are to be read again."""
     recorder.watch([contact])
     set_profile(contact, profile)
     reopen(contact.end_user, contact, again, recorder)
@@ -197,42 +221,50 @@ def reopen(
     spoken_for.update(consolidated_into=None, importance=INITIAL_IMPORTANCE)
 
 
-def prune(contact: Contact, recorder: Recorder = UNRECORDED) -> None:
-    """Removes from a contact's profile (unsaved) what rests on memories that are not active or
-    not about the contact; other memories that it rested on are read again."""
-    links = Link.objects.of(contact.end_user).standing().filter(contact=contact)
-    again = keep_sound(
-        contact, lambda named: links.filter(memory__in=named).values_list("memory", flat=True)
+def misplaced(scope: str, **parameters: Any) -> list[tuple[int, UUID, UUID | None]]:
+    """The facts ``m`` of a ``scope`` in SQL that do not point at a profile that speaks for them:
+    the end user, the fact, and the profile that does, if any."""
+    return fetch(_MISPLACED.replace("{scope}", scope), parameters)
+
+
+def point_at_profiles(
+    end_user: EndUser,
+    memory_ids: Collection[UUID] = (),
+    *,
+    of: Memory | None = None,
+    recorder: Recorder = UNRECORDED,
+) -> None:
+    """Lets these memories, and those that point at the profile memory ``of``, step back behind a
+    profile that speaks for them when all whom they are about have read them; else they stand for
+    themselves again."""
+    found = misplaced(
+        "m.end_user_id = %(end_user)s"
+        " AND (m.id = ANY (%(ids)s::uuid[]) OR m.consolidated_into_id = %(of)s::uuid)",
+        end_user=end_user.pk,
+        ids=[*memory_ids],
+        of=of and of.pk,
     )
-    reopen(contact.end_user, contact, again, recorder)
+    profile_of_memory = {pk: profile for _, pk, profile in found}
+    rows = list(tracked(Memory.objects.of(end_user).filter(pk__in=profile_of_memory)))
+    recorder.watch(rows)
+    for memory in rows:
+        profile = memory.consolidated_into_id = profile_of_memory[memory.pk]
+        memory.importance = CONSOLIDATED_IMPORTANCE if profile else INITIAL_IMPORTANCE
+    Memory.objects.bulk_update(rows, ["consolidated_into", "importance"], batch_size=500)
 
 
-def keep_sound(
-    contact: Contact, about: Callable[[Collection[UUID]], Iterable[UUID]]
-) -> frozenset[UUID]:
-    """Removes from a contact's profile (unsaved) what rests on other memories than active ones that
-    ``about`` says are about the contact. Returns the other memories that this rested on."""
-    end_user = contact.end_user
-    profile = profile_of(contact)
-    merged = lineage.follow(end_user, profiles.sources(profile))
-    profile = profiles.renamed(profile, {pk: (end,) for pk, end in merged.items()})
-    named = profiles.sources(profile)
-    active = Memory.objects.of(end_user).active().filter(pk__in=list(about(named)))
-    left, again = profiles.without(profile, named - set(active.values_list("pk", flat=True)))
-    set_profile(contact, left)
-    return again
+def give_weight_back(end_user: EndUser, memory_ids: Collection[UUID]) -> None:
+    """Gives memories their own weight whose profile memory was deleted."""
+    alone = Memory.objects.of(end_user).facts().filter(pk__in=memory_ids, consolidated_into=None)
+    alone.update(importance=INITIAL_IMPORTANCE)
 
 
 def cancel_consolidations(end_user: EndUser, contact_ids: Collection[UUID]) -> None:
-    """Stops consolidations of these contacts that wait or run; what is new about the contacts is
-    read again in the background."""
+    """Stops consolidations of these contacts that wait or run; what is new is read again later."""
     open_states = (Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED)
     work = Consolidation.objects.of(end_user).filter(contact__in=contact_ids, state__in=open_states)
     stopped = work.update(
-        state=Work.State.CANCELLED,
-        finished_at=timezone.now(),
-        leased_until=None,
-        retry_at=None,
+        state=Work.State.CANCELLED, finished_at=timezone.now(), leased_until=None, retry_at=None
     )
     if stopped:
         queue.enqueue("consolidate", end_user.pk)

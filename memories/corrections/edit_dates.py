@@ -1,8 +1,5 @@
-"""Important dates of an end user's people, and of the user: read from what is known, and stated.
-
-A person's is an attribute of theirs, the user's own a fact of a memory; so corrections, merges,
-erasure, export and undo treat them like all else that is known.
-"""
+"""Important dates of an end user's people, each an attribute of theirs, and of the user, each a
+fact of a memory; so corrections, erasure, export and undo treat them like all else."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -33,14 +30,16 @@ class InvalidDate(CodedError):
 
 @dataclass(frozen=True, slots=True)
 class ImportantDate:
-    """``contact`` None: the end user's own. ``next_on`` is None out of the years that are known;
-    ``years`` since the first one are known with its year. No sources: a person stated it."""
+    """A date of a contact, or of the end user (None). ``next_on`` is None beyond the known years;
+    ``years`` have passed since the first. Without sources a person stated it."""
 
     id: UUID
     contact: Contact | None
     kind: str
     day: YearlyDay
+    text: str
     next_on: date | None
+    in_days: int | None
     years: int | None
     sources: tuple[UUID, ...]
 
@@ -49,8 +48,7 @@ def dates_of(
     end_user: EndUser, *, within: int | None = None, contact: UUID | None = None
 ) -> list[ImportantDate]:
     """The important dates of a user's listed people and of the user, or of one ``contact``, the
-    next first; with ``within`` those of so many days from today on. Of a kind each has one, the
-    current."""
+    next first; with ``within`` those of so many days from today on."""
     known, today = Contact.objects.of(end_user), end_user.today
     if contact is None:
         found = [*_of_people(end_user, known.listed(), today), *_own(end_user, today)]
@@ -95,7 +93,9 @@ def _made(
         contact=contact,
         kind=kind,
         day=day,
+        text=text(day, end_user.language),
         next_on=found.on if found else None,
+        in_days=(found.on - today).days if found else None,
         years=found.years if found else None,
         sources=tuple(sources),
     )
@@ -127,9 +127,8 @@ def set_date(
     actor: str,
     why: str = "",
 ) -> Change | None:
-    """States a date of a contact, or of the user; it takes the place of one of its kind. Without a
-    ``day`` there is none of its kind. None when nothing changes. Raises InvalidDate and
-    contacts.edit.UnknownContact."""
+    """States a date of a contact, or of the user, in place of one of its kind; no ``day`` takes it
+    away. None when nothing changes. Raises InvalidDate and contacts.edit.UnknownContact."""
     values = [text(day, end_user.reads)] if day else []
     if contact_id is not None:
         stated: dict[str, Any] = {"attributes": {kind: values}}

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.cells import atomic
 from accounts.changes import recording
@@ -26,8 +26,7 @@ STATED = (
 
 
 def contradictory() -> QuerySet[Edge]:
-    """Pairs of current facts of which only one can hold, or the earlier of which may be over. The
-    index ``edge_in_conflict`` covers them."""
+    """Pairs of current facts of which only one can hold (index ``edge_in_conflict``)."""
     return Edge.objects.filter(
         kind=Edge.Kind.CONFLICTS,
         source__status=Status.ACTIVE,
@@ -39,8 +38,8 @@ def contradictory() -> QuerySet[Edge]:
 
 @atomic()
 def settle(end_user: EndUser, edge_id: int, right: UUID | None, *, actor: str) -> Change | None:
-    """Says which of two contradictory memories is true, ``None`` for both: the other is outdated,
-    or the two contradict each other no more. Raises InvalidCorrection."""
+    """Says which of two contradictory memories is true, ``None`` for both. Raises
+    InvalidCorrection."""
     end_user = locked(end_user)
     edge = contradictory().filter(end_user=end_user, pk=edge_id).first()
     if edge is None:
@@ -60,16 +59,10 @@ def settle(end_user: EndUser, edge_id: int, right: UUID | None, *, actor: str) -
 
 @atomic()
 def connect(
-    end_user: EndUser,
-    source_id: UUID,
-    target_id: UUID,
-    kind: str,
-    *,
-    actor: str,
-    why: str = "",
+    end_user: EndUser, source_id: UUID, target_id: UUID, kind: str, *, actor: str, why: str = ""
 ) -> tuple[Edge, Change | None]:
-    """Says how one memory stands to another. The edge that says so already is returned as it
-    is, with no change. Raises InvalidCorrection."""
+    """States an edge between two memories, or returns the one that is there. Raises
+    InvalidCorrection."""
     end_user = locked(end_user)
     if kind not in STATED:
         raise InvalidCorrection(Reason("edge_not_by_hand"))
@@ -79,13 +72,11 @@ def connect(
     standing = there.exclude(status=Memory.Status.ARCHIVED)
     if standing.count() != 2:
         raise InvalidCorrection(Reason("memory_gone_or_archived"))
-    ends = [(source_id, target_id)]
+    stated = Q(source=source_id, target=target_id)
     if kind == Edge.Kind.CONFLICTS:
-        ends.append((target_id, source_id))
-    for source, target in ends:
-        edges = Edge.objects.of(end_user).filter(kind=kind, source=source, target=target)
-        if held := edges.first():
-            return held, None
+        stated |= Q(source=target_id, target=source_id)
+    if known := Edge.objects.of(end_user).filter(stated, kind=kind).first():
+        return known, None
     with recording(end_user, "connect", actor, why, [source_id, target_id]) as (recorder, change):
         edge = Edge.objects.create(
             end_user=end_user, source_id=source_id, target_id=target_id, kind=kind, reason=why
@@ -96,20 +87,16 @@ def connect(
 
 @atomic()
 def disconnect(end_user: EndUser, memory_id: UUID, edge_id: int, *, actor: str) -> Change:
-    """Takes away an edge of a memory, given by either of its two rows; the classifier does not
-    look at the pair again. Where a memory comes from stays. Raises InvalidCorrection."""
+    """Takes away an edge, given by either of its rows; no machine joins the two again. Where a
+    memory comes from stays. Raises InvalidCorrection."""
     end_user = locked(end_user)
     met = Edge.both_ways.of(end_user).filter(pk=edge_id, source=memory_id).first()
-    edge = (
-        met
-        and Edge.objects.of(end_user)
-        .filter(
-            kind=met.kind,
-            source=met.target_id if met.inverse else met.source_id,
-            target=met.source_id if met.inverse else met.target_id,
-        )
-        .first()
-    )
+    edge = None
+    if met is not None:
+        pair = (met.source_id, met.target_id)
+        source, target = reversed(pair) if met.inverse else pair
+        edges = Edge.objects.of(end_user).filter(kind=met.kind, source=source, target=target)
+        edge = edges.first()
     if edge is None:
         raise InvalidCorrection(Reason("no_such_edge"))
     if edge.kind in LINEAGE:

@@ -6,7 +6,7 @@ row that can be undone; profiles, cards and keys of the contacts concerned are r
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import reduce
 from operator import or_
 from types import MappingProxyType
@@ -26,7 +26,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import relations, store
 from contacts.models import Contact, Relation
 from memories import graph, queue
-from memories.corrections import derived, lineage, sources, validity
+from memories.corrections import derived
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
 from memories.types import StoredFact
@@ -37,6 +37,17 @@ Status = Memory.Status
 # The key in Memory.metadata under which an importance that a person set is kept.
 PINNED = "pinned_importance"
 MOST_NOTED = 8192  # bytes of Memory.metadata as JSON, with what Mio keeps there
+# How certain it is that a memory which was outdated is no longer true (TiMemory, "forgetting
+# confidence"), by who says so. Chosen for Mio; the search gives way to a likely mistake later.
+CERTAINTY = {
+    "operator": 1.0,  # a person looked at it
+    "app": 1.0,  # the app knows its user
+    "user": 0.95,  # taken back in so many words; what "that" means was read from the chat
+}
+MACHINE_CERTAINTY = 0.9  # any other part of Mio: it compared two memories, and may have erred
+# What a constraint that an edit breaks means.
+_BROKEN = {"consolidated_source_stays_low": "low_importance", "memory_once": "duplicate"}
+_VALIDITY = ["status", "valid_to", "outdated_at", "outdated_confidence", "facts", "updated_at"]
 
 
 class InvalidCorrection(CodedError):
@@ -72,15 +83,11 @@ def outdate(
     until: datetime | None = None,
     keep: Collection[Memory] = (),
 ) -> Change | None:
-    """Marks memories as no longer true; with ``by``, as superseded by that memory. Of one in
-    ``ended`` only these facts are, and the memory stays.
-
-    They stay readable as history; profiles forget them. ``valid_to`` is also when this was
-    learnt (default: now), ``certainty`` (0..1) how certain it is; without it, as certain as
-    ``actor`` is in validity.CERTAINTY. They held ``until`` then, where that is known (default:
-    ``valid_to``), but at least when they were said. What changes the rows of ``keep`` before it is
-    undone is undone with it. None when there is nothing to do.
-    """
+    """Marks memories as no longer true, of those in ``ended`` only these facts, as superseded by
+    the memory ``by``; profiles forget them. That was learnt at ``valid_to`` (default: now), with a
+    ``certainty`` (default: that of the ``actor`` in CERTAINTY); they held ``until`` then, and at
+    least when they were said. What changes the rows of ``keep`` is undone before this. None when
+    there is nothing to do."""
     memories = [memory for memory in memories if memory.status == Status.ACTIVE]
     if not memories:
         return None
@@ -90,26 +97,107 @@ def outdate(
         recorder.keep(keep)
         for memory in memories:
             if memory.pk in ended:
-                validity.end_facts(memory, ended[memory.pk], valid_to, until, by)
+                end_facts(memory, ended[memory.pk], valid_to, until, by)
             else:
                 memory.status = Status.OUTDATED
-                validity.note(memory, actor, valid_to, certainty, until)
-            memory.save(update_fields=[*validity.FIELDS, "facts", "updated_at"])
+                _note(memory, actor, valid_to, certainty, until)
+            memory.save(update_fields=_VALIDITY)
         whole = [pk for pk in ids if pk not in ended]
         if by is not None:
             edge = Edge(reason=why)
             wanted = {(by, str(Edge.Kind.SUPERSEDES), pk): edge for pk in whole}
-            lineage.relate(end_user, wanted, recorder)
+            relate(end_user, wanted, recorder)
         derived.unlearn(end_user, whole, recorder)
         derived.unlearn_facts(end_user, [m for m in memories if m.pk in ended], recorder)
     return change
 
 
+def _note(
+    memory: Memory,
+    actor: str,
+    at: datetime | None = None,
+    certainty: float | None = None,
+    until: datetime | None = None,
+) -> None:
+    """Notes on a memory (unsaved) that it is no longer true, as for ``outdate``."""
+    memory.outdated_at = min(at or timezone.now(), timezone.now())
+    ended = max(until, memory.said_at) if until else at or memory.outdated_at
+    memory.valid_to = memory.valid_to or ended
+    known = CERTAINTY.get(actor.partition(":")[0], MACHINE_CERTAINTY)
+    memory.outdated_confidence = known if certainty is None else min(max(certainty, 0.0), 1.0)
+
+
+def end_facts(
+    memory: Memory,
+    ended: Collection[StoredFact],
+    at: datetime | None = None,
+    until: datetime | None = None,
+    by: UUID | None = None,
+) -> None:
+    """Marks facts of a memory (unsaved) as no longer true since ``until``, as was learnt ``at``
+    some time (default: now), from the memory ``by``."""
+    learnt = min(at or timezone.now(), timezone.now())
+    gone = {(fact.key, fact.value, fact.person) for fact in ended}
+    for row in memory.facts:
+        fact = memory.stored_fact(row)
+        if (fact.key, fact.value, fact.person) in gone and not fact.outdated:
+            times = {
+                "valid_from": fact.valid_from or memory.began_at,
+                "valid_to": fact.valid_to or max(until or learnt, memory.said_at),
+                "outdated_at": learnt,
+            }
+            row |= {name: moment.astimezone(UTC).isoformat() for name, moment in times.items()}
+            row |= {"superseded_by": str(by)} if by else {}
+
+
+def _stand_again(memory: Memory, by: Collection[UUID]) -> None:
+    """Takes the marks off the facts of a memory (unsaved) that these memories ended."""
+    marks = {str(pk) for pk in by}
+    for row in memory.facts:
+        if row.get("superseded_by") not in marks:
+            continue
+        for name in ("superseded_by", "outdated_at", "valid_to"):
+            del row[name]
+        if row["valid_from"] == memory.began_at.astimezone(UTC).isoformat():
+            del row["valid_from"]
+
+
+def _follow_status(memory: Memory, actor: str, at: datetime | None) -> None:
+    """Lets what outdating writes on a memory (unsaved) follow a status that was edited."""
+    if memory.status == Status.OUTDATED and memory.outdated_at is None:
+        _note(memory, actor, at)
+    elif memory.status == Status.ACTIVE and memory.outdated_at is not None:
+        if memory.valid_to and memory.said_at <= memory.valid_to <= memory.outdated_at:
+            memory.valid_to = None  # as ``_note`` had it, not as it was told
+        memory.outdated_at, memory.outdated_confidence = None, 1.0
+
+
+def relate(
+    end_user: EndUser, wanted: Mapping[tuple[UUID, str, UUID], Edge], recorder: Recorder
+) -> None:
+    """Makes edges by (source, kind, target) where there is none yet, like those given."""
+    sources, targets = {key[0] for key in wanted}, {key[2] for key in wanted}
+    among = Edge.objects.of(end_user).filter(source__in=sources, target__in=targets)
+    known = set(among.values_list("source", "kind", "target"))
+    Edge.objects.bulk_create(
+        [
+            Edge(
+                end_user=end_user, source_id=source, kind=kind, target_id=target,
+                confidence=edge.confidence, reason=edge.reason,
+            )
+            for (source, kind, target), edge in wanted.items()
+            if (source, kind, target) not in known
+        ]
+    )  # fmt: skip
+    new = wanted.keys() - known
+    made = [edge for edge in among.all() if (edge.source_id, edge.kind, edge.target_id) in new]
+    recorder.watch(made, created=True)
+
+
 def restore_superseded(
     end_user: EndUser, by: Collection[UUID], recorder: Recorder, *, of: UUID | None = None
 ) -> None:
-    """Lets stand again what machines took these memories to contradict, of a person where one is
-    given; memories told since that contradict it as well are compared anew."""
+    """Reactivates what machines took these memories to contradict, all or ``of`` a person."""
     by = {*by, *Memory.objects.of(end_user).filter(merged_into__in=by).values_list("pk", flat=True)}
     rows = Memory.objects.of(end_user)
     about = rows.about(of) if of else rows
@@ -131,10 +219,10 @@ def restore_superseded(
     recorder.watch(gone)
     gone.delete()
     for memory in back:
-        validity.stand_again(memory, by)
+        _stand_again(memory, by)
         memory.status = Status.ACTIVE
-        validity.follow_status(memory, "", None)
-        memory.save(update_fields=[*validity.FIELDS, "facts", "updated_at"])
+        _follow_status(memory, "", None)
+        memory.save(update_fields=_VALIDITY)
     ids = [memory.pk for memory in back]
     _compare_anew(end_user, back, {*by, *ids}, recorder)
     for contact in end_user.contacts.standing().light().filter(links__memory__in=ids).distinct():
@@ -145,8 +233,7 @@ def restore_superseded(
 def _compare_anew(
     end_user: EndUser, back: Iterable[Memory], but: Collection[UUID], recorder: Recorder
 ) -> None:
-    """Has memories told later that state the same attribute of the same person compared with
-    these again."""
+    """Marks later memories with the same attribute of the same person to be compared with these."""
     slots = [
         Q(facts__contains=[{"key": fact["key"], "person": fact["person"]}], said_at__gt=one.said_at)
         for one in back
@@ -164,12 +251,8 @@ def _compare_anew(
 def edit(
     end_user: EndUser, memory_id: UUID, values: dict[str, Any], *, actor: str, why: str = ""
 ) -> Change:
-    """Changes columns of a memory: content, type, subtype, status, importance, the times.
-
-    An importance that is set here is never rescored; None gives it back to the formula.
-    New content is tokenised at once and embedded by the next worker; what profiles had
-    learnt from the old is read again. Raises InvalidCorrection.
-    """
+    """Changes columns of a memory. An importance that is set here is never rescored; None gives it
+    back to the formula. New content is embedded and read by a worker. Raises InvalidCorrection."""
     end_user = locked(end_user)
     memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
     if memory is None:
@@ -180,14 +263,15 @@ def edit(
     with recording(end_user, "edit", actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         if "content" in values and values["content"] != memory.content:
-            _read_anew(memory, recorder)
+            memory.facts, memory.brackets, memory.unread = [], None, True
+            restore_superseded(end_user, [memory.pk], recorder)
+            queue.enqueue("reread", end_user.pk)
         if "metadata" in values:
-            memory.metadata = _noted(memory.metadata, values["metadata"])
-            values = {key: value for key, value in values.items() if key != "metadata"}
+            values = {**values, "metadata": _noted(memory.metadata, values["metadata"])}
         if "importance" in values:
             values = {**values, "importance": _pin(memory, values["importance"])}
         _set(memory, values, end_user)
-        validity.follow_status(memory, actor, values.get("valid_to"))
+        _follow_status(memory, actor, values.get("valid_to"))
         if memory.kind == Memory.Kind.FACT:
             memory.content_hash = content_hash(memory.content)
         derived.reindex(memory)
@@ -197,24 +281,20 @@ def edit(
             with atomic():
                 memory.save()
         except IntegrityError as error:
-            raise InvalidCorrection(_why_not(error)) from error
-        contacts = derived.unlearn(end_user, [memory.id], recorder) if values else ()
+            code = _BROKEN.get(broken_constraint(error), "out_of_range")
+            raise InvalidCorrection(Reason(code)) from error
+        contacts = (
+            derived.unlearn(end_user, [memory.id], recorder) if values.keys() - {"metadata"} else ()
+        )
         for contact in contacts:
             derived.reopen(end_user, contact, [memory.id], recorder)
             store.save(contact, [])
+    queue.enqueue("embed", end_user.pk)
     return change
 
 
-def _read_anew(memory: Memory, recorder: Recorder) -> None:
-    """Empties a memory (unsaved) of the facts of its former words; a worker reads the new."""
-    memory.facts, memory.brackets, memory.unread = [], None, True
-    restore_superseded(memory.end_user, [memory.pk], recorder)
-    queue.enqueue("reread", memory.end_user_id)
-
-
 def _set(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
-    """Sets columns of a memory (unsaved); when it was said and takes place by the clock that
-    the time was told by, else by the user's."""
+    """Sets columns of a memory (unsaved); times are by the clock of whoever said them."""
     for field, value in values.items():
         if field in ("said_at", "happens_at") and value is not None:
             value = time_zones.local(value, time_zones.stated_offset(value), end_user.zone)
@@ -229,17 +309,17 @@ def _set(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
         raise InvalidCorrection(Reason("ends_before_it_begins"))
 
 
-def _noted(held: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def _noted(metadata: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Metadata with the keys that are given; a None takes one away. Raises InvalidCorrection."""
-    noted = {key: value for key, value in {**held, **given}.items() if value is not None}
+    noted = {key: value for key, value in {**metadata, **given}.items() if value is not None}
     if len(json.dumps(noted, ensure_ascii=False).encode()) > MOST_NOTED:
         raise InvalidCorrection(Reason("metadata_too_long", most=MOST_NOTED))
     return noted
 
 
 def _pin(memory: Memory, importance: float | None) -> float:
-    """Notes on the memory (unsaved) that its importance was set, so that no rescoring changes
-    it; None gives it back to the formula. Returns the importance until then."""
+    """Notes that an importance was set, so that it is never rescored. Returns that of the
+    memory."""
     kept = {key: value for key, value in memory.metadata.items() if key != PINNED}
     if importance is None:
         memory.metadata = kept
@@ -247,16 +327,6 @@ def _pin(memory: Memory, importance: float | None) -> float:
     if importance != memory.importance:
         memory.metadata = {**kept, PINNED: importance}
     return importance
-
-
-def _why_not(error: IntegrityError) -> Reason:
-    """What a person can do about a constraint that an edit would break."""
-    broken = broken_constraint(error)
-    if broken == "consolidated_source_stays_low":
-        return Reason("low_importance")
-    if broken == "memory_once":
-        return Reason("duplicate")
-    return Reason("out_of_range")
 
 
 @atomic()
@@ -269,8 +339,8 @@ def add(
     why: str = "",
     **columns: Any,
 ) -> tuple[Memory, Change | None]:
-    """Stores a memory that a person or app states, linked to ``contacts``. The memory that
-    already says exactly this is returned as it is, with no change. Raises InvalidCorrection."""
+    """Stores a memory that a person or app states. One that says exactly this is returned as it is,
+    with no change. Raises InvalidCorrection."""
     end_user = locked(end_user)
     check_content(content)
     key = content_hash(content)
@@ -281,10 +351,12 @@ def add(
     with recording(end_user, "add", actor, why, [memory.id]) as (recorder, change):
         memory.save(force_insert=True)
         recorder.watch([memory], created=True)
-        for contact in _still(end_user, contacts):
+        standing = [store.survivor(end_user, contact.id) for contact in contacts]
+        for contact in {contact.id: contact for contact in standing if contact}.values():
             link(end_user, memory.pk, contact, recorder)
             store.save(contact, [])
         queue.enqueue("read_facts", end_user.pk)
+        queue.enqueue("embed", end_user.pk)
     return memory, change
 
 
@@ -315,13 +387,7 @@ def unlink(
 
 @atomic()
 def move(
-    end_user: EndUser,
-    memory_id: UUID,
-    from_id: UUID,
-    to_id: UUID,
-    *,
-    actor: str,
-    why: str = "",
+    end_user: EndUser, memory_id: UUID, from_id: UUID, to_id: UUID, *, actor: str, why: str = ""
 ) -> Change:
     """Says that a memory is about another contact than was thought; both cards follow."""
     end_user = locked(end_user)
@@ -338,12 +404,9 @@ def move(
         stated = relations.resting_on(end_user, [memory_id], of=from_id)
         _reject(end_user, memory_id, from_id, recorder)
         target.refresh_from_db()
-        _relate_anew(end_user, stated, from_id, target, memory_id, recorder)
+        relate_anew(stated, from_id, target, [memory_id], recorder)
         link(end_user, memory_id, target, recorder)
-        memory.facts = [
-            {**fact, "person": str(target.id)} if fact["person"] == str(from_id) else fact
-            for fact in memory.facts
-        ]
+        memory.facts = renamed(memory.facts, from_id, target.id)
         memory.unread = True
         memory.save(update_fields=["facts", "unread", "updated_at"])
         queue.enqueue("reread", end_user.pk)
@@ -353,29 +416,28 @@ def move(
     return change
 
 
-def _relate_anew(
-    end_user: EndUser,
+def renamed(facts: list[dict[str, Any]], old: UUID, new: UUID) -> list[dict[str, Any]]:
+    """The facts of a memory, with those of one contact as facts of another."""
+    return [{**f, "person": str(new)} if f["person"] == str(old) else f for f in facts]
+
+
+def relate_anew(
     stated: Iterable[Relation],
     old: UUID,
     new: Contact,
-    memory_id: UUID,
+    memory_ids: Collection[UUID],
     recorder: Recorder,
 ) -> None:
-    """What a memory said of the relations of one contact, it says of another's."""
-    held = Relation.objects.of(end_user).among([new.id])
-    recorder.watch(held)
-    known = set(held.values_list("pk", flat=True))
+    """States of the contact ``new`` what these memories said of the relations of ``old``."""
+    known = Relation.objects.of(new.end_user_id).among([new.id])
+    recorder.watch(known)
+    known_ids = set(known.values_list("pk", flat=True))
     for row in stated:
         subject, other = (new if at.id == old else at for at in (row.subject, row.object))
-        made = relations.relate(end_user, subject, row.kind, other, [memory_id])
-        if made is not None and made.pk not in known:
+        sources = [pk for pk in row.sources if pk in memory_ids]
+        made = relations.relate(new.end_user, subject, row.kind, other, sources)
+        if made is not None and made.pk not in known_ids:
             recorder.watch([made], created=True)
-
-
-def _still(end_user: EndUser, contacts: Iterable[Contact]) -> list[Contact]:
-    """These contacts, or those that they were merged into meanwhile, each once."""
-    found = [store.survivor(end_user, contact.id) for contact in contacts]
-    return list({contact.id: contact for contact in found if contact}.values())
 
 
 def _current(end_user: EndUser, contact_id: UUID) -> UUID:
@@ -406,7 +468,8 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
     restore_superseded(end_user, [memory_id], recorder, of=contact_id)
     link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
     link.save()
-    sources.point_at_profiles(end_user, [memory_id], recorder=recorder)
+    derived.point_at_profiles(end_user, [memory_id], recorder=recorder)
     contact = store.survivor(end_user, contact_id)
     if contact is not None:
         store.save(contact, [])
+    queue.enqueue("embed", end_user.pk)

@@ -1,6 +1,5 @@
-"""What a person or an app says is on the end user's own card. The card follows from the facts of
-memories, so corrections, erasure, export and undo treat it like all else that is known.
-"""
+"""What a person or an app says is on the end user's own card, which follows from facts of
+memories."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -14,7 +13,7 @@ from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from memories import queue
-from memories.corrections import edit_memories, validity
+from memories.corrections import edit_memories
 from memories.models import Memory
 from memories.models.memory import content_hash, fact_row
 from memories.models.own_facts import MAX_VALUE
@@ -34,11 +33,9 @@ _TYPE_OF = {key: kind for kind, keys in _TYPES.items() for key in keys}
 def edit_own_card(
     end_user: EndUser, attributes: Mapping[str, Sequence[str]], *, actor: str, why: str = ""
 ) -> Change | None:
-    """Says which values the user's own card has under each of these keys, and that no other holds.
-
-    The facts of memories that state another end, and the memories stay; a value that none states
-    becomes a memory. None when nothing changes. Raises InvalidCorrection.
-    """
+    """Sets the values of these keys on the user's own card: facts of memories that state another
+    end, and a value that none states becomes a memory. None when nothing changes. Raises
+    InvalidCorrection."""
     if not attributes.keys() <= set(ON_OWN_CARD):
         raise edit_memories.InvalidCorrection(Reason("not_on_own_card"))
     return state_own(end_user, attributes, actor=actor, why=why)
@@ -70,10 +67,11 @@ def state_own(
     with recording(held, "edit_card", actor, why) as (recorder, change):
         recorder.watch(ended)
         for memory, facts in ended.items():
-            validity.end_facts(memory, facts)
+            edit_memories.end_facts(memory, facts)
             memory.save(update_fields=["facts", "updated_at"])
         stated = [_state(held, fact, actor, recorder) for fact in new]
         change.subjects = [str(pk) for pk in (*(memory.pk for memory in ended), *stated)]
+    queue.enqueue("embed", held.pk)
     return change
 
 

@@ -1,20 +1,26 @@
-"""What users asked in a chat to forget: when it is due to be erased, and what to tell the app.
+"""What users asked in a chat to forget: hiding it, when it is due to be erased, and what to tell the
+app.
 
 Callers that write hold the end user's lock.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import F, Q
 from django.utils import timezone
 
+from accounts.cells import atomic
+from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
-from memories import queue
-from memories.models import Erasure, Message
+from contacts import store
+from contacts.models import Contact, Relation, Suggestion
+from memories import graph, queue
+from memories.corrections import derived, forgotten_names
+from memories.models import Erasure, GatewayTurn, Link, Memory, Message
 from memories.search import context_tokens
 
 # How long the context tells of an erasure that is done, and how many it tells of.
@@ -24,12 +30,64 @@ REPORTED = 5
 State = Erasure.State
 
 
-@dataclass(slots=True)
-class Unsure:
-    """What may mean forgotten people, or be one of them: ids of messages and contacts."""
+@atomic()
+def hide(
+    end_user: EndUser,
+    memories: Iterable[Memory],
+    *,
+    actor: str,
+    why: str = "",
+    contacts: Iterable[Contact] = (),
+) -> Change | None:
+    """Archives memories that an end user asked in a chat to forget, removes what profiles learnt
+    from them, and deletes the ``contacts`` known only through them, until they are erased or
+    brought back by an undo. None when there is nothing to do."""
+    memories = [memory for memory in memories if memory.status != Memory.Status.ARCHIVED]
+    contacts = list(contacts)
+    if not memories and not contacts:
+        return None
+    ids = [memory.id for memory in memories]
+    subjects = [*ids, *(contact.id for contact in contacts)]
+    with recording(end_user, "hide", actor, why, subjects) as (recorder, change):
+        recorder.watch(contacts)
+        recorder.watch(memories)
+        for memory in memories:
+            memory.status = Memory.Status.ARCHIVED
+            memory.save(update_fields=["status", "updated_at"])
+        graph.let_go(end_user, ids, recorder)
+        derived.unlearn(end_user, ids, recorder)
+        _remove(end_user, contacts, recorder)
+        GatewayTurn.objects.of(end_user).forget_blocks()
+    return change
 
-    messages: set[int] = field(default_factory=set)
-    contacts: set[UUID] = field(default_factory=set)
+
+def _remove(end_user: EndUser, contacts: Collection[Contact], recorder: Recorder) -> None:
+    """Deletes contacts with all that is about them and takes their names out of what is told of
+    others."""
+    ids = [contact.id for contact in contacts]
+    if not ids:
+        return
+    tombstones = end_user.contacts.all_merged_into(ids)
+    ids += [tombstone.id for tombstone in tombstones]
+    links = Link.objects.of(end_user).filter(contact__in=ids)
+    profiles = Memory.objects.of(end_user).filter(content_hash__in=[f"profile:{pk}" for pk in ids])
+    asked = Suggestion.objects.of(end_user).filter(Q(first__in=ids) | Q(second__in=ids))
+    stated = Relation.objects.of(end_user).among(ids)
+    called = forgotten_names.names_of([*contacts, *tombstones])
+    names = forgotten_names.left_of(end_user, called, ids)
+    others = {at for row in stated for at in (row.subject_id, row.object_id)} - {*ids}
+    sources = Memory.objects.of(end_user).filter(consolidated_into__in=profiles)
+    spoken_for = [*derived.tracked(sources)]
+    source_ids = [memory.pk for memory in spoken_for]
+    for rows in (tombstones, spoken_for, links, asked, stated, profiles):
+        recorder.watch(rows)  # all before any goes: the database cascades
+    for doomed in (links, asked, stated, profiles, Contact.objects.of(end_user).filter(pk__in=ids)):
+        doomed.delete()
+    derived.give_weight_back(end_user, source_ids)
+    derived.point_at_profiles(end_user, source_ids)
+    forgotten_names.take_out(end_user, names, recorder=recorder)
+    for contact in end_user.contacts.standing().light().filter(pk__in=others):
+        store.save(contact, [])
 
 
 def schedule(
@@ -41,62 +99,60 @@ def schedule(
     message_ids: Collection[int] = (),
     words: Iterable[str] = (),
     names: Iterable[str] = (),
-    unsure: Unsure | None = None,
+    unsure_messages: Collection[int] = (),
+    unsure_contacts: Collection[UUID] = (),
     asked: Message | None = None,
     missing: Iterable[str] = (),
 ) -> Erasure:
-    """Plans the erasure of what ``change`` has hidden, after the grace period of the settings
-    or, where that is none, by the next worker. ``asked`` is the message that asked for it, for
-    what is ``missing`` too, of which nothing is kept."""
-    unsure = unsure or Unsure()
+    """Plans the erasure of what ``change`` has hidden, after the grace period. ``asked`` is the
+    message that asked for it, and for what is ``missing``, of which nothing is kept."""
     now = timezone.now()
-    erasure = Erasure.objects.create(
-        end_user=end_user,
+    erasure = _filed(
+        end_user,
+        asked,
+        missing,
         change=change,
         memory_ids=sorted(memory_ids),
         contact_ids=sorted(contact_ids),
         message_ids=sorted(message_ids),
         words=sorted(set(words)),
         names=sorted(set(names)),
-        missing=sorted(set(missing)),
-        unsure_message_ids=sorted(set(unsure.messages) - {*message_ids}),
-        unsure_contact_ids=sorted(unsure.contacts),
-        session_id=asked.session_id if asked else "",
+        unsure_message_ids=sorted({*unsure_messages} - {*message_ids}),
+        unsure_contact_ids=sorted(unsure_contacts),
         requested_at=now,
         due_at=now + timedelta(days=settings.MIO_FORGET_GRACE_DAYS),
     )
-    report_until(end_user, erasure.due_at + REPORTED_FOR)
     if erasure.due_at <= now:
         queue.enqueue("erase", str(erasure.id), end_user_id=end_user.pk)
     return erasure
 
 
 def note(
-    end_user: EndUser,
-    asked: Message | None,
-    missing: Iterable[str] = (),
-    *,
-    unclear: bool = False,
+    end_user: EndUser, asked: Message | None, missing: Iterable[str] = (), *, unclear: bool = False
 ) -> Erasure:
-    """Files a request that hides nothing, to be told of like any other: nothing that is kept was
-    meant, or it was ``unclear`` what is."""
-    now = timezone.now()
-    report_until(end_user, now + REPORTED_FOR)
+    """Files a request that hides nothing: nothing kept was meant, or it was ``unclear`` what is."""
+    state, now = State.UNCLEAR if unclear else State.NOT_FOUND, timezone.now()
+    times = {"requested_at": now, "due_at": now, "finished_at": now}
+    return _filed(end_user, asked, missing, state=state, **times)
+
+
+def _filed(
+    end_user: EndUser, asked: Message | None, missing: Iterable[str], **columns: Any
+) -> Erasure:
+    report_until(end_user, columns["due_at"] + REPORTED_FOR)
+    session = asked.session_id if asked else ""
     return Erasure.objects.create(
-        end_user=end_user,
-        state=State.UNCLEAR if unclear else State.NOT_FOUND,
-        missing=sorted(set(missing)),
-        session_id=asked.session_id if asked else "",
-        requested_at=now,
-        due_at=now,
-        finished_at=now,
+        end_user=end_user, missing=sorted(set(missing)), session_id=session, **columns
     )
 
 
 def cancel(change: Change) -> None:
     """Calls off the erasure of what a change had hidden: it was undone."""
+    pending = Erasure.objects.of(change.end_user_id).filter(change=change, state=State.PENDING)
+    if not pending.exists():
+        return
     hidden = context_tokens.hidden(change.end_user_id)
-    Erasure.objects.of(change.end_user_id).filter(change=change, state=State.PENDING).update(
+    pending.update(
         state=State.CANCELLED,
         finished_at=timezone.now(),
         words=[],
@@ -116,8 +172,8 @@ def report_until(end_user: EndUser, moment: datetime) -> None:
 
 
 def reported(end_user: EndUser) -> list[Erasure]:
-    """The pending erasures and those done lately, newest first. No statement for a user who
-    has had nothing to forget lately, at most one for any."""
+    """The pending erasures and those done lately, newest first. No statement for a user who has had
+    nothing to forget lately."""
     now = timezone.now()
     if end_user.forgetting_until is None or end_user.forgetting_until < now:
         return []

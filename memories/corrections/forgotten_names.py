@@ -4,7 +4,7 @@ Callers that write hold the end user's lock.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -35,13 +35,16 @@ Span = tuple[int, int]
 
 
 class Names:
-    """Finds in texts any of ``names``, but not inside of a longer one of ``others``, nor of a word
+    """Finds any of ``names`` in texts, but not inside of a longer one of ``others``, nor of a word
     (小红 in 小红书). What somebody is called by their role alone (妈妈) is no name."""
 
     def __init__(self, names: Iterable[str], others: Iterable[str] = ()) -> None:
         self.all = {*names}
         self.keys = {
-            key for name in self.all if len(key := _normal(name)) >= SHORTEST and not _is_role(name)
+            key
+            for name in self.all
+            if len(key := _normal(name)) >= SHORTEST
+            and ("的" in name or "'" in name or kinship(name) is None)  # not a role alone
         }
         rest = sorted(name for name in self.all if _normal(name) not in self.keys)
         self._entries = entries_of([Person(uuid4(), rest[0], (*rest[1:],))]) if rest else []
@@ -72,16 +75,17 @@ class Names:
         return sorted(original_span(offsets, start, end) for start, end in spans)
 
     def named_in(self, rows: QuerySet[Any]) -> list[Any]:
-        """The ids of those rows whose content has one of the names, or a role that stands for
-        one (我妈妈)."""
+        """The ids of the rows whose content has one of the names, or a role for one (我妈妈)."""
         said = Q(pk__in=())
         for name in self.all:
             said |= Q(content__icontains=name)
         found = rows.filter(said).values_list("pk", "content").iterator()
-        return [pk for pk, content in found if self.spans(content) or self._by_role(content)]
-
-    def _by_role(self, content: str) -> bool:
-        return bool(self._entries) and bool(find_mentions(content, self._entries))
+        roles = self._entries
+        return [
+            pk
+            for pk, content in found
+            if self.spans(content) or (roles and find_mentions(content, roles))
+        ]
 
     def without(self, text: str) -> str:
         """``text`` with a mark for each name: ``sister of [forgotten]``, ``[已忘记]的姐姐``."""
@@ -89,16 +93,14 @@ class Names:
         return f"{whole['what']} of {whole['owner']}" if whole else marked
 
     def marked(self, text: str) -> str:
-        """The same in the order of the words: ``[forgotten]'s sister`` still reads as a name
-        that is made of somebody's."""
+        """``text`` with a mark for each name in its place: ``[forgotten]'s sister``."""
         mark = GONE_ZH if HAN.search(text) else GONE
         for start, end in reversed(self.spans(text)):
             text = text[:start] + mark + text[end:]
         return text
 
     def cleaned(self, value: Any, keyed: float = 0) -> Any:
-        """``value``, any JSON, with a mark for each name in its texts, and in the keys of so many
-        levels, which are somebody's words. Ids and dates are no texts, whatever they spell."""
+        """Any JSON with a mark for each name in its texts, and in the keys of ``keyed`` levels."""
         if isinstance(value, str):
             return value if _NO_TEXT.fullmatch(value) else self.without(value)
         if isinstance(value, list):
@@ -129,12 +131,23 @@ def left_of(end_user: EndUser, names: Collection[str], gone: Collection[UUID]) -
 
 
 def take_out(end_user: EndUser, names: Names, recorder: Recorder = UNRECORDED) -> None:
-    """Puts a mark for each name in what is told of everybody: names made of them, relationship,
-    attributes, personality, timeline, note. Aliases and phrases with one go."""
+    """Puts a mark for each name in what is told of everybody; aliases and phrases with one go."""
     if not names.keys:
         return
     for contact in Contact.objects.of(end_user).light():
-        fresh = _cleaned(contact, names)
+        denied = contact.references_denied
+        cleaned = {
+            "name": names.marked(contact.name),
+            "aliases": [alias for alias in contact.aliases if not names.spans(alias)],
+            "relationship": names.without(contact.relationship),
+            "personality": names.without(contact.personality),
+            "note": names.without(contact.note),
+            "attributes": names.cleaned_in("attributes", contact.attributes),
+            "timeline": names.cleaned_in("timeline", contact.timeline),
+            "references": [e for e in contact.references if not names.spans(e["text"])],
+            "references_denied": [text for text in denied if not names.spans(text)],
+        }
+        fresh = {name: value for name, value in cleaned.items() if value != getattr(contact, name)}
         if not fresh:
             continue
         recorder.watch([contact])
@@ -147,31 +160,11 @@ def take_out(end_user: EndUser, names: Names, recorder: Recorder = UNRECORDED) -
         derived.write_profile_memory(contact, recorder)
 
 
-def _cleaned(contact: Contact, names: Names) -> Mapping[str, Any]:
-    """The fields of a contact that hold a name, without it."""
-    told = {
-        "name": names.marked(contact.name),
-        "aliases": [alias for alias in contact.aliases if not names.spans(alias)],
-        "relationship": names.without(contact.relationship),
-        "personality": names.without(contact.personality),
-        "note": names.without(contact.note),
-        "attributes": names.cleaned_in("attributes", contact.attributes),
-        "timeline": names.cleaned_in("timeline", contact.timeline),
-        "references": [e for e in contact.references if not names.spans(e["text"])],
-        "references_denied": [one for one in contact.references_denied if not names.spans(one)],
-    }
-    return {field: value for field, value in told.items() if value != getattr(contact, field)}
-
-
 def is_fuller(full: str, name: str) -> bool:
     """Whether ``full`` is ``name`` with a surname or a given name more; both are name keys."""
     if HAN.search(full):
         return full.endswith(name) and 0 < len(full) - len(name) <= 2 <= len(name)
     return bool(name) and set(name.split()) < set(full.split())
-
-
-def _is_role(name: str) -> bool:
-    return "的" not in name and "'" not in name and kinship(name) is not None
 
 
 def _normal(text: str) -> str:

@@ -10,6 +10,7 @@ from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
+from memories import queue
 from memories.corrections import derived, edit_memories
 from memories.corrections.edit_memories import InvalidCorrection, locked
 from memories.models import Link, Memory
@@ -20,8 +21,7 @@ DOUBTFUL = 0.5
 
 
 def doubtful() -> QuerySet[Link]:
-    """Standing links to current facts that no person has confirmed, of low confidence: one of
-    each memory at a time."""
+    """Unconfirmed links of low confidence to current facts: one of each memory at a time."""
     guesses = Link.objects.filter(
         Q(confidence__lte=DOUBTFUL), ~Q(made_by=Link.MadeBy.OPERATOR), rejected=False
     )
@@ -55,8 +55,7 @@ def between_namesakes() -> QuerySet[Link]:
 
 @atomic()
 def confirm(end_user: EndUser, link_id: int, *, actor: str) -> Change:
-    """Says that a memory is about the contact indeed; it is asked about no more. Raises
-    InvalidCorrection."""
+    """Says that a memory is about the contact indeed. Raises InvalidCorrection."""
     held = locked(end_user)
     link = Link.objects.of(held).standing().filter(pk=link_id).first()
     if link is None:
@@ -73,8 +72,8 @@ def confirm(end_user: EndUser, link_id: int, *, actor: str) -> Change:
 def state(
     end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str, why: str = ""
 ) -> Change | None:
-    """Says that a memory is about a contact, whatever was thought of it; what it tells is read
-    into the profile. None when a person said so before. Raises InvalidCorrection."""
+    """Links a memory to a contact, whatever was thought of it, and has it read into the profile.
+    None when a person said so before. Raises InvalidCorrection."""
     held = locked(end_user)
     contact = store.survivor(held, contact_id)
     memory = Memory.objects.of(held).facts().filter(pk=memory_id).first()
@@ -91,4 +90,5 @@ def state(
         if not stood:
             derived.reopen(held, contact, [memory_id], recorder)
             store.save(contact, [])
+    queue.enqueue("embed", held.pk)
     return change

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError
-from django.db.models import F, Value
-from django.db.models.functions import Greatest, Least
+from django.db.models import Exists, F, Model, OuterRef, Value
+from django.db.models.functions import Greatest, Least, Substr
 from django.utils.module_loading import import_string
 
 from accounts.cells import atomic, connection
@@ -28,20 +28,16 @@ from memories.models import Edge, EntityLink, Link, Memory
 from memories.types import Profile
 from understanding.people.mentions import entries_of, find_mentions
 
-_CONTACT, _MEMORY, _LINK, _EDGE, _RELATION = (
-    model._meta.label_lower for model in (Contact, Memory, Link, Edge, Relation)
-)
+_CONTACT, _LINK = Contact._meta.label_lower, Link._meta.label_lower
+_ENDS = ("contact_id", "memory_id", "subject_id", "object_id")
 # A mention that tells two people apart has at least this confidence.
 SURE = 0.8
 
 
 @atomic()
 def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list[Change]:
-    """Undoes a change, after the later changes that touched the same rows, newest first. Returns
-    these.
-
-    Raises LaterChanges where there are such and they were not asked for, and CannotUndo.
-    """
+    """Undoes a change after the later ones that touched the same rows, newest first. Returns these.
+    Raises LaterChanges where they were not asked for, and CannotUndo."""
     end_user = edit_memories.locked(change.end_user)
     change = Change.objects.of(end_user).select_for_update().get(pk=change.pk)
     if change.undone_at:
@@ -61,75 +57,75 @@ def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list
             connection.check_constraints()
     except IntegrityError as error:
         raise CannotUndo(Reason("collides")) from error
+    queue.enqueue("embed", end_user.pk)
     return later
 
 
 def _restore(end_user: EndUser, change: Change) -> None:
     """Puts back every row of ``change`` and recomputes what is derived. Raises CannotUndo."""
-    contacts, memories = _touched(change)
+    touched = _touched(change)
     rows = _with_free_numbers(end_user, _keep_known(end_user, change))
-    made = {UUID(row["id"]) for row in rows if row["model"] == _CONTACT and not row["before"]}
-    altered = _altered(change, "content", "status", "facts")
-    about = Link.objects.of(end_user).people_by_memory(altered, rejected=True)
-    contacts |= set().union(*about.values())
-    read_since = _read_since(end_user, change, altered)
-    without_profile = _delete_profiles(end_user, change, made)
+    read_since = _read_since(end_user, change)
+    spoken_for = _delete_profiles(end_user, change, [row["id"] for row in rows])
     put_back(rows)
+    derived.give_weight_back(end_user, spoken_for)
     _drop_unshared(end_user, change)
-    reworded = Memory.objects.of(end_user).filter(pk__in=_altered(change, "content"))
-    for memory in reworded:
+    memories = Memory.objects.of(end_user)
+    for memory in memories.filter(pk__in=_altered(change, "content")):
         derived.reindex(memory)
         memory.save(update_fields=["tokens", "embedding_model", "related_at"])
-    restored = Memory.objects.of(end_user).filter(pk__in=_altered(change, "status"))
-    restored.update(related_at=None)
+    memories.filter(pk__in=_altered(change, "status")).update(related_at=None)
     _read_again(end_user, rows, read_since)
     if change.verb == "merge":
-        memories |= _divide_learnt(end_user, change)
-    derived.recompute(end_user, contacts, memories, without_profile=without_profile)
-    derived.cancel_consolidations(end_user, contacts)
+        touched |= _divide_learnt(end_user, change)
+    derived.recompute(end_user, touched, touched | spoken_for)
 
 
-def _touched(change: Change) -> tuple[set[UUID], set[UUID]]:
-    """The contacts and the memories that a change touched, themselves or by a link or relation."""
-    links = Link.objects.of(change.end_user_id).filter(pk__in=_ids(change, _LINK))
-    stated = Relation.objects.of(change.end_user_id).filter(pk__in=_ids(change, _RELATION))
-    linked = set(links.values_list("contact", "memory"))
-    contacts = {pk for pair in stated.values_list("subject", "object") for pk in pair}
-    contacts |= {contact for contact, _ in linked} | {*map(UUID, _ids(change, _CONTACT))}
-    memories = {memory for _, memory in linked} | {*map(UUID, _ids(change, _MEMORY))}
-    for side in (side for row in change.rows for side in (row["before"], row["after"]) if side):
-        contacts |= {UUID(side[k]) for k in ("contact_id", "subject_id", "object_id") if k in side}
-        memories |= {UUID(side["memory_id"])} if "memory_id" in side else set()
-    return contacts, memories
+def _rows(change: Change, model: type[Model]) -> Rows:
+    return [row for row in change.rows if row["model"] == model._meta.label_lower]
 
 
-def _ids(change: Change, label: str) -> list[str]:
-    return [row["id"] for row in change.rows if row["model"] == label]
+def _ids(change: Change, model: type[Model], *, made: bool = False) -> list[str]:
+    """The ids of the rows of a model that the change touched, or only of those that it ``made``."""
+    return [row["id"] for row in _rows(change, model) if not (made and row["before"])]
 
 
 def _altered(change: Change, *columns: str) -> set[UUID]:
     """The memories that the change made or deleted, or of which it altered one of these columns."""
     return {
         UUID(row["id"])
-        for row in change.rows
-        if row["model"] == _MEMORY
-        and any((row["before"] or {}).get(k) != (row["after"] or {}).get(k) for k in columns)
+        for row in _rows(change, Memory)
+        if any((row["before"] or {}).get(k) != (row["after"] or {}).get(k) for k in columns)
+    }
+
+
+def _touched(change: Change) -> set[UUID]:
+    """The ids of the contacts and memories that a change touched, themselves or by a link or
+    relation, and of those whom a memory is about that reads otherwise without it."""
+    links = Link.objects.of(change.end_user_id)
+    stated = Relation.objects.of(change.end_user_id).filter(pk__in=_ids(change, Relation))
+    pairs = [
+        *links.filter(pk__in=_ids(change, Link)).values_list("contact", "memory"),
+        *stated.values_list("subject", "object"),
+    ]
+    sides = [side for row in change.rows for side in (row["before"], row["after"]) if side]
+    about = links.filter(memory__in=_altered(change, "content", "status", "facts"))
+    return {
+        *map(UUID, [*_ids(change, Contact), *_ids(change, Memory)]),
+        *(UUID(side[end]) for side in sides for end in _ENDS if end in side),
+        *(pk for pair in pairs for pk in pair),
+        *about.values_list("contact", flat=True),
     }
 
 
 def _keep_known(end_user: EndUser, change: Change) -> Rows:
-    """The rows to put back: those of the change but for people whom it made and of whom more was
-    learnt since. What was learnt of the new contact of a split goes to the contact that was split.
-    Raises CannotUndo where that leaves nothing to undo."""
-    links = Link.objects.of(end_user).exclude(pk__in=_ids(change, _LINK))
-    links = links.exclude(memory__kind=Memory.Kind.PROFILE).exclude(
-        memory__in=[
-            row["id"] for row in change.rows if row["model"] == _MEMORY and not row["before"]
-        ]
-    )
-    made = [row["id"] for row in change.rows if row["model"] == _CONTACT and not row["before"]]
+    """The rows to put back: not those of people whom the change made and of whom more was learnt
+    since. What was learnt of the new contact of a split goes to the other. Raises CannotUndo."""
+    made = _ids(change, Contact, made=True)
+    links = Link.objects.of(end_user).filter(contact__in=made).exclude(pk__in=_ids(change, Link))
+    links = links.exclude(memory__kind=Memory.Kind.PROFILE)
     learnt: dict[str, list[Link]] = {}
-    for link in links.filter(contact__in=made).order_by("pk"):
+    for link in links.exclude(memory__in=_ids(change, Memory, made=True)).order_by("pk"):
         learnt.setdefault(str(link.contact_id), []).append(link)
     standing = end_user.contacts.standing()
     if change.verb == "split" and (old := standing.filter(pk=change.subjects[0]).first()):
@@ -147,8 +143,7 @@ def _keep_known(end_user: EndUser, change: Change) -> Rows:
 
 
 def _with_free_numbers(end_user: EndUser, rows: Rows) -> Rows:
-    """The rows; a contact whose name was given to a new contact meanwhile gets the next free
-    number among its namesakes."""
+    """The rows; a contact whose name is borne by another by now gets the next free number."""
     ids = [row["id"] for row in rows if row["model"] == _CONTACT]
     others = Contact.objects.of(end_user).standing().exclude(pk__in=ids)
     numbers = dict(Contact.objects.of(end_user).filter(pk__in=ids).values_list("pk", "namesake"))
@@ -169,30 +164,26 @@ def _with_free_numbers(end_user: EndUser, rows: Rows) -> Rows:
     return result
 
 
-def _read_since(
-    end_user: EndUser, change: Change, altered: Collection[UUID]
-) -> dict[int, tuple[UUID, UUID]]:
-    """The contact and the memory of each link that a profile has read since the change, and which
-    the change touched, or the memory of which or the profile."""
-    told = {
+def _read_since(end_user: EndUser, change: Change) -> dict[int, tuple[UUID, UUID]]:
+    """The contact and memory of each link read since the change that it touched, or whose memory or
+    profile it did."""
+    profiled = [
         row["id"]
-        for row in change.rows
-        if row["model"] == _CONTACT
-        and not {*derived.PROFILE_FIELDS}.isdisjoint(row["before"] or ())
-    }
-    rows = Link.objects.of(end_user).filter(consolidated_at__gt=change.created_at)
-    rows = (
-        rows.filter(pk__in=_ids(change, _LINK))
-        | rows.filter(memory__in=altered)
-        | rows.filter(contact__in=told)
+        for row in _rows(change, Contact)
+        if not {*derived.PROFILE_FIELDS}.isdisjoint(row["before"] or ())
+    ]
+    links = Link.objects.of(end_user).filter(consolidated_at__gt=change.created_at)
+    links = (
+        links.filter(pk__in=_ids(change, Link))
+        | links.filter(memory__in=_altered(change, "content", "status", "facts"))
+        | links.filter(contact__in=profiled)
     )
-    return {pk: (one, other) for pk, one, other in rows.values_list("pk", "contact", "memory")}
+    return {pk: (one, other) for pk, one, other in links.values_list("pk", "contact", "memory")}
 
 
 def _read_again(end_user: EndUser, rows: Rows, read_since: dict[int, tuple[UUID, UUID]]) -> None:
-    """Removes from profiles what they have read since the change, but from the columns that it
-    recorded, and has those read it again whom it is about now, except where the change recorded
-    when a link was read."""
+    """Removes from profiles what they have read since the change, but from columns that it
+    recorded, and has it read again by whom it is about now."""
     recorded = {(row["model"], row["id"]): {*(row["before"] or ())} for row in rows}
     stale: dict[UUID, set[UUID]] = {}
     for contact_id, memory_id in read_since.values():
@@ -213,27 +204,27 @@ def _read_again(end_user: EndUser, rows: Rows, read_since: dict[int, tuple[UUID,
             derived.reopen(end_user, link.contact, [link.memory_id])
 
 
-def _delete_profiles(end_user: EndUser, change: Change, made: Collection[UUID]) -> list[UUID]:
-    """Deletes the profile memories that the change made, and those of the contacts that it made,
-    whoever wrote them. Returns the memories that they spoke for."""
+def _delete_profiles(end_user: EndUser, change: Change, kept: Collection[str]) -> set[UUID]:
+    """Deletes the profile memories that the change made, or of contacts that it made and that go.
+    Returns the memories that they spoke for."""
     rows = Memory.objects.of(end_user).filter(kind=Memory.Kind.PROFILE)
-    created = [row["id"] for row in change.rows if row["model"] == _MEMORY and not row["before"]]
-    keys = [f"profile:{pk}" for pk in made]
-    doomed = rows.filter(pk__in=created) | rows.filter(content_hash__in=keys)
+    keys = [f"profile:{pk}" for pk in _ids(change, Contact, made=True) if pk in kept]
+    created = rows.filter(pk__in=_ids(change, Memory, made=True))
+    doomed = created | rows.filter(content_hash__in=keys)
     spoken_for = Memory.objects.of(end_user).filter(consolidated_into__in=doomed)
-    without_profile = list(spoken_for.values_list("pk", flat=True))
+    ids = set(spoken_for.values_list("pk", flat=True))
     doomed.delete()
-    return without_profile
+    return ids
 
 
 def _drop_unshared(end_user: EndUser, change: Change) -> None:
     """Deletes restored edges by an entity that one of their memories no longer speaks of."""
-    edges = Edge.objects.of(end_user).filter(pk__in=_ids(change, _EDGE))
-    for edge in edges.filter(kind__startswith=Edge.SHARES_ENTITY):
-        name = edge.kind.removeprefix(Edge.SHARES_ENTITY)
-        ends = EntityLink.objects.of(end_user).filter(memory__in=[edge.source_id, edge.target_id])
-        if ends.filter(entity__name=name).values("memory").distinct().count() < 2:
-            edge.delete()
+    name = Substr(OuterRef("kind"), len(Edge.SHARES_ENTITY) + 1)
+    links = EntityLink.objects.of(end_user).filter(entity__name=name)
+    spoken = [Exists(links.filter(memory=OuterRef(end))) for end in ("source", "target")]
+    edges = Edge.objects.of(end_user).filter(pk__in=_ids(change, Edge))
+    unshared = edges.filter(kind__startswith=Edge.SHARES_ENTITY).exclude(*spoken)
+    Edge.objects.filter(pk__in=list(unshared.values_list("pk", flat=True))).delete()
 
 
 def _divide_learnt(end_user: EndUser, merge: Change) -> set[UUID]:
@@ -271,11 +262,7 @@ def _give(end_user: EndUser, links: Sequence[Link], old: Contact, new: Contact) 
     stated = relations.resting_on(end_user, ids, of=old.pk)
     merge_contacts.hand_over(links, new, UNRECORDED)
     merge_contacts.rename_in_facts(end_user, old.pk, new.pk, UNRECORDED, among=ids)
-    for row in stated:
-        subject, whose = (new if at.pk == old.pk else at for at in (row.subject, row.object))
-        relations.relate(
-            end_user, subject, row.kind, whose, [pk for pk in row.sources if pk in ids]
-        )
+    edit_memories.relate_anew(stated, old.pk, new, ids, UNRECORDED)
     derived.unlearn(end_user, ids, contact=old)
     edit_memories.restore_superseded(end_user, ids, UNRECORDED, of=old.pk)
     derived.reopen(end_user, new, ids)

@@ -35,8 +35,8 @@ def without(end_user: EndUser, extraction: Extraction) -> Extraction:
 
 @atomic()
 def set_unwanted(end_user: EndUser, kind: str, *, actor: str, unwanted: bool) -> Change | None:
-    """Says that nothing of this kind is to be remembered from now on, or that it is again. What is
-    known stays. None when it is so already. Raises InvalidCorrection."""
+    """Says whether memories of a kind are wanted from now on; what is known stays. None when it is
+    so already. Raises InvalidCorrection."""
     held = locked(end_user)
     if (kind in held.unwanted) == unwanted:
         return None

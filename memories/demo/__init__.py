@@ -24,22 +24,16 @@ def conversation() -> list[Incoming]:
     return [Incoming(**{**r, "created_at": datetime.fromisoformat(r["created_at"])}) for r in rows]
 
 
-def start() -> EndUser:
-    """The demo end user with the messages stored; doing it again adds nothing."""
-    app, _ = App.objects.get_or_create(name=APP)
-    with placement.entered(app, USER):
-        return store(app)
-
-
 def store(app: App) -> EndUser:
-    """The same within the cell of the demo end user."""
+    """The demo end user with the messages stored; doing it again adds nothing."""
     return receive(app, USER, conversation()).end_user
 
 
 def load() -> EndUser:
     """The demo end user after the whole pipeline ran; loading it again adds nothing."""
-    end_user = start()
-    with placement.entered(end_user.app, USER):
+    app, _ = App.objects.get_or_create(name=APP)
+    with placement.entered(app, USER):
+        end_user = store(app)
         run.process(end_user.pk)
         auto_merge.suggest_merges(end_user)
         end_user.refresh_from_db()

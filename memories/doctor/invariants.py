@@ -1,9 +1,6 @@
-"""The invariants of the database, each as a function that finds what breaks it, and its repair.
-
-A check returns one Finding for each thing that is wrong; those of one statement lie in
-``statements/NAME.sql``. A repair makes derived data anew with the verbs that made it, or with the
-statement in ``repairs/NAME.sql``; what a machine can't know how to repair is only reported.
-"""
+"""The invariants of the database, each a function that yields what breaks it, some by
+``statements/NAME.sql``, and its repair: the verbs that made derived data, or ``repairs/NAME.sql``.
+What a machine can't know how to repair is only reported."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,30 +15,22 @@ from accounts import row_security, scope
 from accounts.cells import atomic, connection
 from accounts.models import EndUser
 from contacts import cards, store
-from contacts.models import Contact, ContactKey
+from contacts.models import Contact
 from memories import profiles
-from memories.corrections import derived, merge_contacts, sources
+from memories.corrections import derived, merge_contacts
 from memories.jobs import job_runs, schedules, sweep
-from memories.models import (
-    AROUND,
-    AROUND_SHARE,
-    Batch,
-    Consolidation,
-    Edge,
-    JobRun,
-    Memory,
-    Work,
-)
+from memories.models import AROUND, AROUND_SHARE, Batch, Consolidation, Edge, JobRun, Memory, Work
 from memories.models.search_index import POSTINGS
 from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from memories.search import context_tokens
-from memories.search.sql import statement
+from memories.search.sql import fetch, statement
 from memories.search.tokens import own, tokenise
 from memories.search.vectors import space
 from understanding.statements.secrets import refusal
 
 CHUNK = 500
+FOLDER = Path(__file__).parent
 # What workers may still be about to do on a live system is not wrong yet.
 GRACE = timedelta(minutes=5)
 
@@ -50,7 +39,7 @@ GRACE = timedelta(minutes=5)
 class Finding:
     """One thing that is wrong. ``subject`` is the id of the row to repair, where there is one."""
 
-    end_user_id: int | None
+    end_user: int | None
     subject: Any
     problem: str
 
@@ -59,49 +48,43 @@ Check = Callable[[], Iterator[Finding]]
 Fix = Callable[[Sequence[Finding]], object]
 
 
-def _read(folder: str, name: str) -> str:
-    return statement(str(Path(__file__).parent / folder / name), f"{name}.sql")
-
-
 def _stated(name: str, problem: str, parameters: Callable[[], dict[str, Any]] = dict) -> Check:
-    """The check of ``statements/NAME.sql``, which selects the end user and the subject of each row
-    that is wrong."""
-    sql = _read("statements", name)
+    """The check of ``statements/NAME.sql``, which selects end user and subject of what is wrong."""
+    sql = statement(str(FOLDER / "statements" / name), f"{name}.sql")
 
     def check() -> Iterator[Finding]:
-        with connection.cursor() as cursor:
-            cursor.execute(sql, parameters())
-            for end_user, subject in cursor.fetchall():
-                yield Finding(end_user, subject, problem)
+        for end_user, subject in fetch(sql, parameters()):
+            yield Finding(end_user, subject, problem)
 
     check.__name__ = name
     return check
 
 
-def _repaired(name: str, **texts: str) -> Fix:
-    """Runs ``repairs/NAME.sql`` for each finding, with its end user locked."""
-    sql = _read("repairs", name)
+def _mended(
+    name: str, problem: str, parameters: Callable[[], dict[str, Any]] = dict, **texts: str
+) -> dict[Check, Fix]:
+    """The same with its repair: ``repairs/NAME.sql`` for each finding, with its end user locked."""
+    sql = statement(str(FOLDER / "repairs" / name), f"{name}.sql")
     for hole, text in texts.items():
         sql = sql.replace(f"{{{hole}}}", text)
 
     def fix(findings: Sequence[Finding]) -> None:
         for finding in findings:
             with atomic(), connection.cursor() as cursor:
-                EndUser.objects.lock(finding.end_user_id or 0)
-                at = {"end_user": finding.end_user_id, "subject": finding.subject}
+                EndUser.objects.lock(finding.end_user or 0)
+                at = {"end_user": finding.end_user, "subject": finding.subject}
                 cursor.execute(sql, at)
 
-    return fix
+    return {_stated(name, problem, parameters): fix}
 
 
 def _each_contact(repair: Callable[[Contact], object]) -> Fix:
-    """Repairs each contact in a transaction of its own, with its end user locked, and embeds what
-    is without a vector then."""
+    """Repairs each contact in a transaction of its own and embeds what has no vector then."""
 
     def fix(findings: Sequence[Finding]) -> None:
         for finding in findings:
             with atomic():
-                if end_user := EndUser.objects.lock(finding.end_user_id or 0):
+                if end_user := EndUser.objects.lock(finding.end_user or 0):
                     for contact in end_user.contacts.filter(pk=finding.subject).light():
                         repair(contact)
         _embed_users(findings)
@@ -115,7 +98,7 @@ def _each_user(repair: Callable[[EndUser, list[Any]], object]) -> Fix:
     def fix(findings: Sequence[Finding]) -> None:
         subjects: dict[int, list[Any]] = {}
         for finding in findings:
-            subjects.setdefault(finding.end_user_id or 0, []).append(finding.subject)
+            subjects.setdefault(finding.end_user or 0, []).append(finding.subject)
         for end_user_id, ids in subjects.items():
             with atomic():
                 if end_user := EndUser.objects.lock(end_user_id):
@@ -147,8 +130,7 @@ def cards_are_current() -> Iterator[Finding]:
 
 
 def keys_are_current() -> Iterator[Finding]:
-    """A contact is found by exactly the keys that follow from its names and attributes; a
-    merged one by none."""
+    """A contact is found by exactly the keys of its names and attributes; a merged one by none."""
     contacts = Contact.objects.light().prefetch_related("keys").order_by("pk")
     for contact in contacts.iterator(CHUNK):
         wanted = {(key.key, key.how) for key in store.all_keys_of(contact)}
@@ -157,23 +139,10 @@ def keys_are_current() -> Iterator[Finding]:
             yield Finding(contact.end_user_id, contact.id, problem)
 
 
-def merged_contacts_have_no_keys() -> Iterator[Finding]:
-    """Nobody is found under a contact that was merged into another."""
-    keyed = ContactKey.objects.exclude(contact__merged_into=None)
-    for end_user, contact in keyed.values_list("end_user_id", "contact_id").distinct():
-        yield Finding(end_user, contact, "was merged but is still found by name")
-
-
 def _hand_on(tombstone: Contact) -> None:
     survivor = store.survivor(tombstone.end_user, tombstone.id)
     if survivor is not None:
         merge_contacts.hand_on(tombstone, survivor, actor="doctor")
-
-
-def _rebuild_profile(contact: Contact) -> None:
-    derived.prune(contact)
-    store.save(contact, derived.PROFILE_FIELDS)
-    derived.write_profile_memory(contact)
 
 
 def profile_memories_are_current() -> Iterator[Finding]:
@@ -191,7 +160,7 @@ def profile_memories_are_current() -> Iterator[Finding]:
 
 def sources_step_back() -> Iterator[Finding]:
     """A memory steps back only behind a profile of its people that speaks for it."""
-    for end_user, memory, _ in sources.misplaced("m.consolidated_into_id IS NOT NULL"):
+    for end_user, memory, _ in derived.misplaced("m.consolidated_into_id IS NOT NULL"):
         yield Finding(end_user, memory, "stepped back behind a profile that does not speak for it")
 
 
@@ -211,13 +180,8 @@ def _embed(findings: Sequence[Finding]) -> None:
 
 
 def _embed_users(findings: Sequence[Finding]) -> None:
-    """Embeds whatever the end users of these findings have without a vector."""
-    for end_user in EndUser.objects.filter(pk__in={finding.end_user_id for finding in findings}):
+    for end_user in EndUser.objects.filter(pk__in={finding.end_user for finding in findings}):
         embed_missing(end_user, embedder())
-
-
-def _drop_edges(findings: Sequence[Finding]) -> None:
-    Edge.objects.filter(pk__in=[finding.subject for finding in findings]).delete()
 
 
 def no_work_is_abandoned() -> Iterator[Finding]:
@@ -245,8 +209,7 @@ def schedules_are_installed() -> Iterator[Finding]:
 
 
 def nothing_tells_a_secret() -> Iterator[Finding]:
-    """No memory and no attribute of a contact tells what would be refused today. A finding says
-    where it stands, not what it is; a profile follows from its contact."""
+    """No memory and no attribute of a contact tells what would be refused today."""
     facts = Memory.objects.filter(kind=Memory.Kind.FACT).order_by("pk")
     columns = facts.values_list("end_user_id", "pk", "content", "quote", "facts")
     for end_user, memory, content, quote, known in columns.iterator(CHUNK):
@@ -275,39 +238,31 @@ merged_contacts_hold_nothing = _stated(
 # In the order in which repairs rest on each other.
 CHECKS: dict[Check, Fix | None] = {
     tables_have_their_policy: _protect,
-    _stated("memory_ids_equal_links", "memory_ids differs from the links"): _repaired(
-        "memory_ids_equal_links"
-    ),
+    **_mended("memory_ids_equal_links", "memory_ids differs from the links"),
     _stated(
         "profiles_rest_on_their_own_memories", "profile rests on a memory that is not its own"
-    ): _each_contact(_rebuild_profile),
+    ): _each_contact(derived.rebuild_profile),
     profile_memories_are_current: _each_contact(derived.write_profile_memory),
     cards_are_current: _each_contact(lambda contact: store.save(contact, [])),
     keys_are_current: _each_contact(store.index),
-    merged_contacts_have_no_keys: _each_contact(store.index),
     merged_contacts_hold_nothing: _each_contact(_hand_on),
-    sources_step_back: _each_user(sources.point_at_profiles),
+    sources_step_back: _each_user(derived.point_at_profiles),
     tokens_are_current: _each_user(context_tokens.retokenise),
-    _stated(
+    **_mended(
         "postings_equal_tokens",
         "is indexed under other words or another status",
         lambda: {"around": AROUND, "share": AROUND_SHARE},
-    ): _repaired(
-        "postings_equal_tokens", postings=POSTINGS.replace("%'", "%%'").format(source="found")
+        postings=POSTINGS.replace("%'", "%%'").format(source="found"),
     ),
-    _stated(
-        "corpora_count_memories", "the number of memories is not what word search knows"
-    ): _repaired("corpora_count_memories"),
+    **_mended("corpora_count_memories", "the number of memories is not what word search knows"),
     embeddings_are_current: _embed,
-    _stated("edges_have_mirrors", "an edge and its mirror differ, or one is missing"): _repaired(
-        "edges_have_mirrors"
-    ),
+    **_mended("edges_have_mirrors", "an edge and its mirror differ, or one is missing"),
     _stated("entity_links_fit", "points at another user's row"): None,
     _stated(
         "shared_entities_are_shared",
         "joins memories by an entity that one doesn't speak of",
         lambda: {"shares": Edge.SHARES_ENTITY},
-    ): _drop_edges,
+    ): lambda findings: Edge.objects.filter(pk__in=[one.subject for one in findings]).delete(),
     _stated("merged_memories_lead_on", "was merged but still stands, or leads nowhere"): None,
     _stated("rows_stay_with_their_user", "points at another user's row"): None,
     _stated("messages_have_no_gaps", "messages are missing or numbered with gaps"): None,

@@ -1,19 +1,24 @@
-"""True deletion, the only one there is: asked for by the end user or the app, and complete."""
+"""True deletion, the only one there is: asked for by the end user or the app, and complete; what
+users asked for in a chat, when its grace period is over; and what an erasure would take."""
 
+import logging
+from collections import Counter
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from uuid import UUID
 
-from django.db import IntegrityError
-from django.db.models import QuerySet
+from django.contrib.postgres.aggregates import BoolAnd
+from django.db import IntegrityError, InterfaceError, OperationalError
+from django.db.models import Func, Q
 from django.utils import timezone
 from django_q.models import Failure, OrmQ, Success
 
 from accounts import placement
 from accounts.cells import atomic, connection
 from accounts.models import ApiKey, Change, EndUser
-from accounts.reasons import CodedError, Reason
+from accounts.reasons import CodedError, Reason, fault
 from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact, Relation
@@ -22,7 +27,7 @@ from memories.corrections import derived, erasure_requests
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import name_hashes, receipts, redact_messages, same_statement
 from memories.erasure.messages_about import messages_about
-from memories.erasure.receipts import NOBODY, By
+from memories.erasure.receipts import NOBODY, By, Forgotten
 from memories.erasure.scrub import only_in, scrub, scrub_names
 from memories.models import (
     Batch,
@@ -34,36 +39,37 @@ from memories.models import (
     Injected,
     Link,
     Memory,
+    MemoryQuerySet,
     Message,
     MessageQuerySet,
     ModelCall,
     Receipt,
 )
 
+log = logging.getLogger(__name__)
+
 # Of erasing an end user beside others who write.
 _TRIES = 5
+# Erasures carried out in one run: a bound, the next run goes on.
+MOST = 500
+USER = "user"  # who asked in a chat
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """How many rows of each kind are gone. Of a person, ``report`` is the erasure that holds
-    what is left to be decided: so many messages and contacts are ``unsure``. ``receipt`` is the
-    id of the proof that it was erased."""
+class NothingToForget(CodedError):
+    """There is no such contact or memory of this end user."""
 
-    contacts: int = 0
-    memories: int = 0
-    messages: int = 0
-    report: UUID | None = None
-    unsure: int = 0
-    receipt: UUID | None = None
+    api_code = "not_found"
+
+
+class NotUndecided(NothingToForget):
+    """The end user has no such erasure, or it left no such question."""
+
+    api_code = "unknown_forgetting"
 
 
 def forget_everything(end_user: EndUser, by: By = NOBODY) -> Forgotten:
     """Erases an end user: messages, memories, links, vectors, contacts, changes, work, calls.
-
-    Tasks still queued carry only ids and find nothing. Raises IntegrityError when others wrote
-    rows of the user's faster than they could be erased, and nothing is.
-    """
+    Raises IntegrityError when others wrote rows of the user's faster than they could be erased."""
     for _ in range(_TRIES - 1):
         with suppress(IntegrityError):
             return _erase_user(end_user, by)
@@ -72,9 +78,9 @@ def forget_everything(end_user: EndUser, by: By = NOBODY) -> Forgotten:
 
 @atomic()
 def _erase_user(end_user: EndUser, by: By) -> Forgotten:
-    """The same once. Raises IntegrityError when a row came between the deletion of its table's
-    rows and of the user's. (Whoever writes one holds it first, and the user only when committing,
-    as foreign keys are checked then: to hold the user first here would be a deadlock.)"""
+    """The same once. Raises IntegrityError when somebody wrote a row meanwhile: who writes locks
+    the row first and the user on commit, so that to lock the user first here would be a
+    deadlock."""
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
         return Forgotten()
@@ -83,7 +89,7 @@ def _erase_user(end_user: EndUser, by: By) -> Forgotten:
         memories=Memory.objects.of(held).count(),
         messages=Message.objects.of(held).count(),
     )
-    gone = _receipted(held, Receipt.What.USER, by, gone)
+    gone = receipts.write(held, Receipt.What.USER, by, gone)
     people = Contact.objects.of(held).values_list("pk", flat=True)
     _erase_tasks({str(held.pk), *map(str, people)})
     with all_users():
@@ -94,21 +100,13 @@ def _erase_user(end_user: EndUser, by: By) -> Forgotten:
     return gone
 
 
-class NothingToForget(CodedError):
-    """There is no such contact or memory of this end user."""
-
-
 @atomic()
 def forget_contact(end_user: EndUser, contact_id: UUID, by: By = NOBODY) -> Forgotten:
-    """Erases a contact with every memory and message that is about it, and its names wherever
-    they stand. The report says which messages and contacts may mean the same person.
-
-    What other contacts' profiles had learnt from those memories goes with them. Raises
-    NothingToForget.
-    """
+    """Erases a contact with every memory and message about it, its names wherever they stand, and
+    what others' profiles had learnt from those memories. The report lists messages and contacts
+    that may mean the same person. Raises NothingToForget."""
     held = _held(end_user)
-    people, linked, naming = about(held, contact_id)
-    memories = {*linked, *naming}
+    people, memories = about(held, contact_id)
     ids, names = [person.pk for person in people], names_of(people)
     told, now = messages_about(held, people), timezone.now()
     report = Erasure.objects.create(
@@ -126,44 +124,42 @@ def forget_contact(end_user: EndUser, contact_id: UUID, by: By = NOBODY) -> Forg
     )
     gone = _erase(held, memories, ids, told.sure, names, names)
     gone = replace(gone, report=report.pk, unsure=len(told.unsure) + len(told.alike))
-    return _receipted(held, Receipt.What.PERSON, replace(by, id=report.pk), gone)
+    return receipts.write(held, Receipt.What.PERSON, replace(by, id=report.pk), gone)
 
 
-def about(
-    end_user: EndUser, contact_id: UUID
-) -> tuple[list[Contact], QuerySet[Link, UUID], set[UUID]]:
-    """A contact with all that was merged into it, the ids of the memories that are linked to one
-    of these, as a query, and the ids of others that name one. Raises NothingToForget."""
+def about(end_user: EndUser, contact_id: UUID) -> tuple[list[Contact], set[UUID]]:
+    """A contact with all that was merged into it, and the ids of the memories that are linked to
+    one of these or name one. Raises NothingToForget."""
     contact = store.survivor(end_user, contact_id)
     if contact is None:
         raise NothingToForget(Reason("no_such_contact"))
     people = [contact, *end_user.contacts.all_merged_into([contact.id])]
     ids = [person.pk for person in people]
     links = Link.objects.of(end_user).standing().filter(contact__in=ids)
-    linked = links.values_list("memory", flat=True)
-    others = Memory.objects.of(end_user).exclude(pk__in=linked)
+    linked = set(links.values_list("memory", flat=True))
+    others = Memory.objects.of(end_user).exclude(pk__in=links.values("memory"))
     naming = left_of(end_user, names_of(people), ids).named_in(others)
-    return people, linked, set(naming)
+    return people, linked.union(naming)
 
 
 @atomic()
 def forget_memory(end_user: EndUser, memory_id: UUID, by: By = NOBODY) -> Forgotten:
-    """Erases a memory with what was derived from it, and its words in the messages that it
-    rests on. Raises NothingToForget."""
+    """Erases a memory, what was derived from it, and its words in messages. Raises
+    NothingToForget."""
     held = _held(end_user)
     if not Memory.objects.of(held).filter(pk=memory_id).exists():
         raise NothingToForget(Reason("no_such_memory"))
-    return _receipted(held, Receipt.What.MEMORIES, by, _erase(held, {memory_id}))
+    return receipts.write(held, Receipt.What.MEMORIES, by, _erase(held, {memory_id}))
 
 
 @atomic()
 def forget_messages(end_user: EndUser, messages: MessageQuerySet, by: By = NOBODY) -> Forgotten:
-    """Erases messages with the memories that rest on these alone; others lose the words that they
-    quote of them. Raises NothingToForget."""
+    """Erases messages with the memories that rest on these alone, and what others quote of them.
+    Raises NothingToForget."""
     held = _held(end_user)
     ids = list(messages.kept().values_list("pk", flat=True))
     gone = _erase(held, _resting_on(held, ids), message_ids=ids)
-    return _receipted(held, Receipt.What.MESSAGES, by, gone)
+    return receipts.write(held, Receipt.What.MESSAGES, by, gone)
 
 
 def _resting_on(end_user: EndUser, message_ids: Collection[int]) -> set[UUID]:
@@ -186,22 +182,14 @@ def forget_these(
     what: Receipt.What = Receipt.What.MEMORIES,
     by: By | None = None,
 ) -> Forgotten:
-    """Erases what a user asked in a chat to forget: these rows, as far as they are there, and
-    what is derived from them. ``words`` say what it was about: messages close by that repeat
-    one go too; ``names`` go wherever they stand. An undo, which is no erasure that somebody asked
-    for, names nobody as ``by`` and gets no receipt. Raises NothingToForget."""
+    """Erases these rows with what is derived from them, messages close by that repeat one of
+    ``words``, and ``names`` wherever they stand. An undo, which nobody asked for, gets no receipt.
+    Raises NothingToForget."""
     held = _held(end_user)
     gone = _erase(held, memory_ids, contact_ids, message_ids, words, names)
     # Whoever was hidden before has no row any more, and is gone by this all the same.
     gone = replace(gone, contacts=max(gone.contacts, len({*contact_ids})))
-    return _receipted(held, what, by, gone) if by else gone
-
-
-def _receipted(end_user: EndUser, what: Receipt.What, by: By, gone: Forgotten) -> Forgotten:
-    """``gone`` with the id of its receipt, which is written here."""
-    counts = {"contacts": gone.contacts, "memories": gone.memories, "messages": gone.messages}
-    written = receipts.write(end_user, what, by, **counts, undecided=gone.unsure)
-    return replace(gone, receipt=written)
+    return receipts.write(held, what, by, gone) if by else gone
 
 
 def _held(end_user: EndUser) -> EndUser:
@@ -219,31 +207,30 @@ def _erase(
     words: Iterable[str] = (),
     names: Collection[str] = (),
 ) -> Forgotten:
-    """Deletes memories and contacts with all that is derived from them or quotes them, and
-    those of ``names`` that nobody else bears from what is stored of others."""
+    """Deletes these rows with all that is derived from them or quotes them, and free ``names``."""
     stated = same_statement.below(end_user, set(memory_ids))
     united = same_statement.above(end_user, stated)
     facts = Memory.objects.of(end_user).facts()
     count = facts.filter(pk__in=stated | united).count()
     quotes, told = redact_messages.told_by(facts.filter(pk__in=stated))
     ids = same_statement.of(end_user, memory_ids)
-    memories = facts.filter(pk__in=ids)
-    entities = set(EntityLink.objects.of(end_user).filter(memory__in=ids).values_list("entity"))
+    links = EntityLink.objects.of(end_user).filter(memory__in=ids)
+    entities = set(links.values_list("entity", flat=True))
     people = Contact.objects.of(end_user).filter(links__memory__in=ids).values_list("pk", flat=True)
     related = Relation.objects.of(end_user).among(contact_ids).values_list("subject", "object")
     around = {*people, *(pk for pair in related for pk in pair)} - {*contact_ids}
     left = left_of(end_user, names, contact_ids)
     derived.unlearn(end_user, ids)
     _erase_changes(end_user, [*ids, *contact_ids])
-    memories.delete()
-    orphaned = Entity.objects.of(end_user).filter(pk__in=[pk for (pk,) in entities], links=None)
+    facts.filter(pk__in=ids).delete()
+    orphaned = Entity.objects.of(end_user).filter(pk__in=entities, links=None)
     told.update(orphaned.values_list("name", flat=True))
     orphaned.delete()
     Injected.objects.of(end_user).filter(memory_ids__overlap=list(ids)).delete()
     GatewayTurn.objects.of(end_user).forget_blocks()
     emptied = redact_messages.erase(end_user, quotes, message_ids, {*words, *told})
     erasure_requests.report_until(end_user, timezone.now() + erasure_requests.REPORTED_FOR)
-    contacts = _erase_contacts(end_user, contact_ids)
+    contacts = _erase_contacts(end_user, contact_ids) if contact_ids else 0
     scrub_names(end_user, left)
     for work in (Batch, Consolidation):  # an error may quote what a model was given
         work.objects.of(end_user).exclude(error="").update(error="")
@@ -256,21 +243,21 @@ def _erase(
 
 
 def _erase_contacts(end_user: EndUser, ids: Collection[UUID]) -> int:
-    """Deletes contacts with their profile memories and tasks."""
-    if not ids:
-        return 0
+    """Deletes contacts with their profile memories and tasks, and as what messages are about."""
     profiles = [f"profile:{pk}" for pk in ids]
     Memory.objects.of(end_user).filter(content_hash__in=profiles).delete()
-    gone = Contact.objects.of(end_user).filter(pk__in=ids, merged_into=None).count()
-    _forget_focus(end_user, ids)
-    Contact.objects.of(end_user).filter(pk__in=ids).delete()
+    for row in Message.objects.of(end_user).filter(understood__overlap=[*ids]).only("understood"):
+        row.understood = [pk for pk in row.understood if pk not in ids]
+        row.save(update_fields=["understood"])
+    people = Contact.objects.of(end_user).filter(pk__in=ids)
+    gone = people.filter(merged_into=None).count()
+    people.delete()
     _erase_tasks({str(pk) for pk in ids})
     return gone
 
 
 def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
-    """Deletes the audit rows about what is forgotten, and about what only these could bring back,
-    and takes the words of all that out of others."""
+    """Deletes the audit rows about what is forgotten, or what only these could bring back."""
     gone: set[str] = set()
     waiting = {str(pk) for pk in ids}
     while waiting:
@@ -284,8 +271,7 @@ def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
 
 @all_users()
 def _erase_tasks(markers: Collection[str]) -> None:
-    """Removes the tasks about these ids from the queue and its logs: their payloads are only
-    ids, but complete means complete."""
+    """Removes the tasks about these ids from the queue and its logs."""
     for model in (Success, Failure):
         names = model.objects.values_list("pk", "name").iterator()
         gone = [pk for pk, name in names if name.partition(" ")[2] in markers]
@@ -293,14 +279,6 @@ def _erase_tasks(markers: Collection[str]) -> None:
     for task in OrmQ.objects.iterator():
         if task.name().partition(" ")[2] in markers:
             task.delete()
-
-
-def _forget_focus(end_user: EndUser, contact_ids: Collection[UUID]) -> None:
-    """Takes contacts out of what messages are known to be about."""
-    rows = Message.objects.of(end_user).filter(understood__overlap=list(contact_ids))
-    for row in rows.only("understood"):
-        row.understood = [pk for pk in row.understood if pk not in contact_ids]
-        row.save(update_fields=["understood"])
 
 
 @atomic()
@@ -314,21 +292,17 @@ def decide(
     keep_people: Collection[UUID] = (),
     by: By = NOBODY,
 ) -> Erasure:
-    """Erases those of the undecided messages that mean the person after all, with what rests on
-    nothing else, and those of the contacts that are the same person; the others stay, and
-    nobody is asked again. While the person is only hidden, the messages go when they do.
-
-    Raises NothingToForget where something is not among what is undecided.
-    """
+    """Erases those of the undecided messages and contacts that mean the person, and keeps the
+    others. While the person is only hidden, the messages go when they do. Raises NotUndecided."""
     held = EndUser.objects.lock(end_user.pk)
     erasure = Erasure.objects.of(end_user).filter(pk=erasure_id).first()
     if held is None or erasure is None:
-        raise NothingToForget(Reason("no_such_forgetting"))
+        raise NotUndecided(Reason("no_such_forgetting"))
     messages, contacts = {*redact, *keep}, {*forget, *keep_people}
     if not messages <= {*erasure.unsure_message_ids} or not contacts <= {
         *erasure.unsure_contact_ids
     }:
-        raise NothingToForget(Reason("not_undecided"))
+        raise NotUndecided(Reason("not_undecided"))
     memories = _resting_on(held, redact)
     if erasure.state == Erasure.State.PENDING:
         erasure.message_ids = sorted({*erasure.message_ids, *redact})
@@ -343,3 +317,101 @@ def decide(
         update_fields=["message_ids", "memory_ids", "unsure_message_ids", "unsure_contact_ids"]
     )
     return erasure
+
+
+def erase_due() -> dict[str, int]:
+    """Erases all that is due, each in a transaction of its own, and drops what nothing was found
+    for once it was told. Returns how many erasures were carried out or failed, and what went with
+    them."""
+    effect: Counter[str] = Counter(erasures=0, contacts=0, memories=0, messages=0)
+    told = Erasure.objects.filter(requested_at__lt=timezone.now() - erasure_requests.REPORTED_FOR)
+    told.exclude(missing=[]).update(missing=[])
+    due = Erasure.objects.filter(state=Erasure.State.PENDING, due_at__lte=timezone.now())
+    for pk in due.order_by("due_at").values_list("pk", flat=True)[:MOST]:
+        try:
+            gone = carry_out(pk)
+        except (InterfaceError, OperationalError):
+            raise
+        except Exception as error:  # noqa: BLE001 the next run tries again; the others go now
+            log.warning("erasure %s failed: %s", pk, fault(error))
+            effect["failed"] += 1
+            continue
+        if gone is not None:
+            effect.update(
+                erasures=1, contacts=gone.contacts, memories=gone.memories, messages=gone.messages
+            )
+    return dict(effect)
+
+
+@atomic()
+def carry_out(erasure_id: UUID, done_by: str = same_statement.ACTOR) -> Forgotten | None:
+    """Erases what was asked for. None when that was done or called off before."""
+    found = Erasure.objects.filter(pk=erasure_id).first()
+    end_user = EndUser.objects.lock(found.end_user_id) if found else None
+    pending = Erasure.objects.filter(pk=erasure_id, state=Erasure.State.PENDING)
+    erasure = pending.first()
+    if end_user is None or erasure is None:
+        return None
+    names = left_of(end_user, erasure.names, erasure.contact_ids)
+    gone = forget_these(
+        end_user,
+        erasure.memory_ids,
+        erasure.contact_ids,
+        erasure.message_ids,
+        erasure.words,
+        erasure.names,
+        what=Receipt.What.REQUEST,
+        by=By(done_by, USER, erasure.requested_at, erasure.pk),
+    )
+    now = timezone.now()
+    pending.update(
+        state=Erasure.State.ERASED,
+        finished_at=now,
+        words=[],
+        missing=[],
+        names=[],
+        name_hashes=name_hashes.hashes_of(end_user, names.all),
+        change=None,
+    )
+    log.info("erasure %s: %s memories, %s messages", erasure.pk, gone.memories, gone.messages)
+    return gone
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an erasure takes: so many contacts, and the memories that are ``gone``."""
+
+    end_user: EndUser
+    contacts: int
+    gone: Q
+
+    @property
+    def rows(self) -> MemoryQuerySet:
+        """The memories."""
+        return Memory.objects.of(self.end_user).filter(self.gone).defer("tokens")
+
+    @cached_property
+    def memories(self) -> int:
+        return self.rows.count()
+
+    @cached_property
+    def messages(self) -> int:
+        """How many messages it empties at least: those that only these memories rest on."""
+        resting = Memory.objects.of(self.end_user).order_by()
+        said = resting.values(said=Func("source_message_ids", function="unnest"))
+        alone = said.alias(alone=BoolAnd(self.gone)).filter(alone=True)
+        return Message.objects.of(self.end_user).exclude(content="").filter(pk__in=alone).count()
+
+
+def preview_contact(end_user: EndUser, contact_id: UUID) -> Preview:
+    """What ``forget_contact`` takes. Raises NothingToForget."""
+    people, memory_ids = about(end_user, contact_id)
+    standing = sum(person.merged_into_id is None for person in people)
+    return preview_memories(end_user, memory_ids, standing)
+
+
+def preview_memories(end_user: EndUser, memory_ids: Collection[UUID], contacts: int = 0) -> Preview:
+    """What ``forget_these`` takes of these memories, and so many contacts."""
+    stated = same_statement.below(end_user, set(memory_ids))
+    gone = stated | same_statement.above(end_user, stated)
+    return Preview(end_user, contacts, Q(pk__in=gone, kind=Memory.Kind.FACT))

@@ -28,9 +28,8 @@ MOST_UNDECIDED = 200
 
 @dataclass(frozen=True, slots=True)
 class MessagesAbout:
-    """``sure`` are the messages that tell of them, ``unsure`` those that may mean somebody
-    else, the latest first; both are ids. ``alike`` are other contacts that may be the same
-    people under another name."""
+    """The ids of messages that tell of people for ``sure``, of those that may mean somebody else,
+    the latest first, and of other contacts that may be the same people."""
 
     sure: frozenset[int]
     unsure: tuple[int, ...]
@@ -38,9 +37,8 @@ class MessagesAbout:
 
 
 def messages_about(end_user: EndUser, contacts: Collection[Contact]) -> MessagesAbout:
-    """What tells of ``contacts``, with those that were merged into them: messages that name
-    them, and those right after these that mean them by a pronoun or a role. A name that
-    others bear as well says nothing for sure."""
+    """What tells of ``contacts``: messages that name them, and those right after these that mean
+    them by a pronoun or a role. A name that others bear as well says nothing for sure."""
     gone = [contact.pk for contact in contacts]
     names = names_of(contacts)
     own = left_of(end_user, names, gone)
@@ -49,8 +47,15 @@ def messages_about(end_user: EndUser, contacts: Collection[Contact]) -> Messages
     doubtful = set(Names(names - own.all).named_in(rows))
     named |= set(_by(rows, own.all))
     doubtful |= set(_by(rows, names - own.all))
-    near = _near(end_user, named | doubtful | _by_role(end_user, contacts))
-    for pk, meant in _meanings(end_user, near):
+    by_role = Q(pk__in=())
+    for contact in contacts:  # a word for what they are to the user (my boss), where one person is
+        role = kinship(contact.relationship)
+        if role is not None and role.level != "common":
+            by_role |= Q(content__icontains=contact.relationship)
+    seqs = rows.filter(Q(pk__in=named | doubtful) | by_role).values_list("seq", flat=True)
+    near = {seq + step for seq in seqs for step in range(-HISTORY, HISTORY + 1)}
+    around = rows.filter(seq__in=near).order_by("seq").exclude(content="")
+    for pk, meant in _meanings(end_user, list(around)):
         for mentions in meant:
             who = {mention.person.id for mention in mentions}
             if who.isdisjoint(gone):
@@ -69,28 +74,9 @@ def _by(rows: MessageQuerySet, names: Collection[str]) -> Iterable[int]:
     return rows.filter(speaker__in=known).values_list("pk", flat=True)
 
 
-def _by_role(end_user: EndUser, contacts: Iterable[Contact]) -> set[int]:
-    """Messages with a word for what they are to the user (my boss), where one person is."""
-    said = Q(pk__in=())
-    for contact in contacts:
-        role = kinship(contact.relationship)
-        if role is not None and role.level != "common":
-            said |= Q(content__icontains=contact.relationship)
-    return set(Message.objects.of(end_user).filter(said).values_list("pk", flat=True))
-
-
-def _near(end_user: EndUser, ids: Collection[int]) -> list[Message]:
-    """These messages with those around them that a pronoun may reach over, in order."""
-    rows = Message.objects.of(end_user)
-    seqs = rows.filter(pk__in=ids).values_list("seq", flat=True)
-    wanted = {seq + step for seq in seqs for step in range(-HISTORY, HISTORY + 1)}
-    return list(rows.filter(seq__in=wanted).order_by("seq").exclude(content=""))
-
-
 def _meanings(
     end_user: EndUser, rows: Sequence[Message]
 ) -> Iterable[tuple[int, list[list[Mention]]]]:
-    """Whom each message means, place by place."""
     texts = [row.content[:CHARACTERS] for row in rows]
     keys = [candidate_keys(text) for text in texts]
     found = hits(end_user, frozenset().union(*keys), related=True)
@@ -101,16 +87,10 @@ def _meanings(
     said = []
     for row, text, held in zip(rows, texts, keys, strict=True):
         fitting = [entry for key in sorted(held) for entry in entries.get(key, ())]
-        said.append(
-            Utterance(
-                CONTACT if row.speaker else row.role, text, tuple(find_mentions(text, fitting))
-            )
-        )
-    sessions = [
-        [said[place] for place in places]
-        for _, places in groupby(range(len(rows)), key=lambda place: rows[place].session_id)
-    ]
-    resolved = resolve_all(sessions, related)
+        role = CONTACT if row.speaker else row.role
+        said.append(Utterance(role, text, tuple(find_mentions(text, fitting))))
+    sessions = groupby(zip(rows, said, strict=True), key=lambda pair: pair[0].session_id)
+    resolved = resolve_all([[one for _, one in pairs] for _, pairs in sessions], related)
     for row, utterance, meant in zip(rows, said, resolved, strict=True):
         spots: dict[tuple[int, int], list[Mention]] = {}
         for mention in (*utterance.mentions, *meant):
@@ -119,8 +99,7 @@ def _meanings(
 
 
 def _alike(end_user: EndUser, contacts: Collection[Contact]) -> tuple[UUID, ...]:
-    """Contacts that may be the same as one of these, which nobody has denied: suggested to be,
-    or one's name is the other's with a surname (小红, 王小红; Brenda, Brenda Smith)."""
+    """Contacts suggested to be the same as one of these, or whose name is theirs with a surname."""
     gone = {contact.pk for contact in contacts}
     rows = Suggestion.objects.of(end_user).filter(Q(first__in=gone) | Q(second__in=gone))
     found, denied = set(), set()

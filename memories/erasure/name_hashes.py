@@ -1,6 +1,5 @@
-"""Hashes of forgotten names: nothing readable is kept, yet a message that was said before the
-erasure and is read only now makes nobody anew. Who speaks of such a person again, later, tells
-something new."""
+"""Hashes of forgotten names, so that a message from before the erasure that is read only now makes
+nobody anew. Who speaks of such a person later tells something new."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -21,19 +20,14 @@ SALT = "mio.forgotten-name"
 
 def hash_of(end_user: EndUser, text: str) -> str:
     """A hash keyed by the secret of this installation and the end user's id."""
-    return _keyed(end_user, text, settings.SECRET_KEY)
+    return hashes_ever(end_user, text)[0]
 
 
 def hashes_ever(end_user: EndUser, text: str) -> list[str]:
-    """Its hash, and those that it had under the keys of SECRET_KEY_FALLBACKS: what was hashed can't
-    be hashed anew when the key changes."""
-    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return [_keyed(end_user, text, key) for key in keys]
-
-
-def _keyed(end_user: EndUser, text: str, key: str) -> str:
+    """Its hash, and those under SECRET_KEY_FALLBACKS: what was hashed can't be hashed anew."""
     salt = f"{SALT}.{end_user.external_id}"
-    return salted_hmac(salt, text, secret=key, algorithm="sha256").hexdigest()
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [salted_hmac(salt, text, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
 def hashes_of(end_user: EndUser, names: Iterable[str]) -> list[str]:
@@ -41,8 +35,8 @@ def hashes_of(end_user: EndUser, names: Iterable[str]) -> list[str]:
 
 
 def forgotten(end_user: EndUser) -> dict[str, datetime]:
-    """When each name was last asked to be forgotten, by its hash. No statement for a user of
-    whom nothing was ever erased, else one."""
+    """When each name was last asked to be forgotten, by its hash. No statement for a user of whom
+    nothing was ever erased."""
     if end_user.forgetting_until is None:
         return {}
     rows = Erasure.objects.of(end_user).filter(state=Erasure.State.ERASED)
@@ -60,8 +54,8 @@ def named_in(end_user: EndUser, text: str, held: Iterable[str]) -> set[str]:
 def without_forgotten(
     end_user: EndUser, found: Extraction, turns: Sequence[Turn], hashes: Mapping[str, datetime]
 ) -> Extraction:
-    """``found`` without people whom none of the turns that were said or received after their
-    erasure names, and without what it tells of them. ``hashes`` as ``forgotten`` returns them."""
+    """``found`` without people whom no turn said or received after their erasure names, and what it
+    tells of them. ``hashes`` as ``forgotten`` returns them."""
     held = dict(hashes)
     if not held:
         return found

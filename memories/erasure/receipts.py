@@ -1,7 +1,7 @@
 """Receipts of erasures: who asked, who did it, when, and how many rows went, without their words."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID, uuid4
 
@@ -19,8 +19,7 @@ SALT = "mio.erased-user"
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """Who erases and who asked for it (where nobody is named, the same), since when; of an
-    erasure that has an id, its id."""
+    """Who erases, who asked for it (default: the same) and when, and the id of the erasure."""
 
     done_by: str = ""
     asked_by: str = ""
@@ -31,17 +30,21 @@ class By:
 NOBODY = By()  # of work that does not say for whom
 
 
-def write(
-    end_user: EndUser,
-    what: Receipt.What,
-    by: By,
-    *,
-    contacts: int = 0,
-    memories: int = 0,
-    messages: int = 0,
-    undecided: int = 0,
-) -> UUID:
-    """Keeps what an erasure did, in its transaction; returns the receipt's id."""
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How many rows of each kind are gone. Of a person, ``report`` is the erasure that holds what
+    is ``unsure``. ``receipt`` is the id of the proof."""
+
+    contacts: int = 0
+    memories: int = 0
+    messages: int = 0
+    report: UUID | None = None
+    unsure: int = 0
+    receipt: UUID | None = None
+
+
+def write(end_user: EndUser, what: Receipt.What, by: By, gone: Forgotten) -> Forgotten:
+    """Writes the receipt of an erasure, in its transaction. Returns ``gone`` with its id."""
     now = timezone.now()
     receipt = Receipt(
         id=by.id or uuid4(),
@@ -53,16 +56,16 @@ def write(
         done_by=by.done_by,
         requested_at=by.requested_at or now,
         erased_at=now,
-        contacts=contacts,
-        memories=memories,
-        messages=messages,
-        undecided=undecided,
+        contacts=gone.contacts,
+        memories=gone.memories,
+        messages=gone.messages,
+        undecided=gone.unsure,
     )
     with all_users():  # of an end user who is erased it is nobody's
         if what == Receipt.What.USER:
             Receipt.objects.of(end_user).update(end_user=None)
         receipt.save(force_insert=True)
-    return receipt.id
+    return replace(gone, receipt=receipt.id)
 
 
 def of_user(
@@ -75,5 +78,4 @@ def of_user(
 
 
 def _digest(app: int, external_id: str, key: str) -> str:
-    """A hash keyed by the secret of this installation."""
     return salted_hmac(f"{SALT}.{app}", external_id, secret=key, algorithm="sha256").hexdigest()

@@ -1,7 +1,4 @@
-"""Taking words out of the stored messages, when what they told is forgotten.
-
-Callers hold the end user's lock.
-"""
+"""Taking words out of messages, when what they told is forgotten. Callers hold the user's lock."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -26,14 +23,10 @@ def erase(
     whole: Collection[int],
     words: Collection[str],
 ) -> int:
-    """Empties messages; their numbers stay, so that the ranges of batches stay whole.
-
-    ``quotes`` are the words that memories now gone took from each message. Where another
-    memory rests on it, only the sentences with these go, unless they are not found; the
-    messages in ``whole`` go in any case. So do the answers to what is emptied, and what
-    repeats one of ``words`` close by. A memory whose quoted words are gone quotes nothing
-    more. Returns how many were emptied.
-    """
+    """Empties messages; their numbers stay, so that the ranges of batches stay whole. Where another
+    memory rests on one, only the sentences with ``quotes`` of it go, but all of those in ``whole``.
+    So do the answers to what is emptied, and what repeats one of ``words`` close by. Returns how
+    many were emptied."""
     if not quotes and not whole:
         return 0
     rows = {row.pk: row for row in Message.objects.of(end_user).filter(pk__in={*quotes, *whole})}
@@ -42,7 +35,7 @@ def erase(
     for pk, row in rows.items():
         cut = pk in resting and pk not in whole
         left[pk] = without(row.content, quotes[pk]) if cut else ""
-    for row in _echoes(end_user, rows.values(), left, words):
+    for row in _echoes(end_user, [*rows.values()], left, words):
         left.setdefault(row.pk, "")
         rows[row.pk] = row
     _unquote(_resting_on(end_user, rows), rows, left)
@@ -71,8 +64,7 @@ def told_by(memories: MemoryQuerySet) -> tuple[dict[int, set[str]], set[str]]:
 
 
 def erased_ids(end_user: EndUser, client_ids: Iterable[str]) -> dict[str, str]:
-    """Under what an emptied message keeps each of a client's ids, which may tell of somebody: a
-    message that is sent once more stays a duplicate. Nothing for users who forgot nothing."""
+    """What emptied messages have in place of a client's ids: sent again, they stay duplicates."""
     if end_user.forgetting_until is None:
         return {}
     return {kept: one for one in client_ids for kept in name_hashes.hashes_ever(end_user, one)}
@@ -80,34 +72,28 @@ def erased_ids(end_user: EndUser, client_ids: Iterable[str]) -> dict[str, str]:
 
 def may_be_left_of(left: str, content: str) -> bool:
     """Whether ``left`` may be what ``without`` made of ``content``."""
-    return all(part.strip() in content for part in _parts(left))
-
-
-def _parts(content: str) -> list[str]:
-    starts = [sentence.start for sentence in sentences(content)]
-    ends = [*starts[1:], len(content)]
-    return [content[start:end] for start, end in zip(starts, ends, strict=True)]
+    return all(left[start:end].strip() in content for start, end in _spans(left))
 
 
 def without(content: str, quotes: Iterable[str]) -> str:
-    """``content`` without the sentences that hold one of ``quotes``; empty when one of these
-    is blank or not found, since then nobody knows where the words are."""
-    spans = []
-    for quote in quotes:
-        at = content.find(quote) if quote.strip() else -1
-        if at < 0:
-            return ""
-        spans.append((at, at + len(quote)))
+    """``content`` without the sentences that hold ``quotes``; empty when one is not found."""
+    found = [(content.find(quote) if quote.strip() else -1, len(quote)) for quote in quotes]
+    if any(at < 0 for at, _ in found):
+        return ""
+    return "".join(
+        content[start:end]
+        for start, end in _spans(content)
+        if not any(at < end and start < at + length for at, length in found)
+    ).strip()
+
+
+def _spans(content: str) -> Iterable[tuple[int, int]]:
+    """Where the sentences of a message begin and end."""
     starts = [sentence.start for sentence in sentences(content)]
-    kept = []
-    for start, end in zip(starts, [*starts[1:], len(content)], strict=True):
-        if not any(begin < end and start < finish for begin, finish in spans):
-            kept.append(content[start:end])
-    return "".join(kept).strip()
+    return zip(starts, [*starts[1:], len(content)], strict=True)
 
 
 def _resting_on(end_user: EndUser, ids: Iterable[int]) -> dict[int, list[Memory]]:
-    """The memories that rest on each of these messages."""
     found: dict[int, list[Memory]] = {}
     rows = Memory.objects.of(end_user).filter(source_message_ids__overlap=list(ids))
     for memory in rows.only("quote", "source_message_ids"):
@@ -117,21 +103,19 @@ def _resting_on(end_user: EndUser, ids: Iterable[int]) -> dict[int, list[Memory]
 
 
 def _echoes(
-    end_user: EndUser, erased: Iterable[Message], left: Mapping[int, str], words: Collection[str]
+    end_user: EndUser, erased: Collection[Message], left: Mapping[int, str], words: Collection[str]
 ) -> list[Message]:
-    """The answers to messages that are emptied, and messages close by that repeat a word; not
-    what the user says of it after the last of them."""
-    erased = list(erased)
+    """The answers to messages that are emptied, and messages close by that repeat a word."""
     seqs = sorted(row.seq for row in erased)
     near = {seq + step for seq in seqs for step in range(-ECHO, ECHO + 1)}
     sessions = {row.session_id for row in erased}
-    rows = list(
-        Message.objects.of(end_user).filter(seq__in=near, session_id__in=sessions).order_by("seq")
-    )
+    close = Message.objects.of(end_user).filter(seq__in=near, session_id__in=sessions)
+    rows = list(close.order_by("seq"))
     told = [word.lower() for word in words if len(word) >= MIN_WORD]
-    rare = _said_only(
-        [row.content for row in erased if left[row.pk] == ""],
-        [row.content for row in rows if row.by_user and row.pk not in left],
+    emptied = [own(tokenise(row.content)) for row in erased if left[row.pk] == ""]
+    others = [tokenise(row.content) for row in rows if row.by_user and row.pk not in left]
+    rare = {word for words in emptied for word in words if len(word) >= MIN_WORD}.difference(
+        *others
     )
     found = []
     answering: dict[str, bool] = {}
@@ -149,17 +133,8 @@ def _echoes(
     return found
 
 
-def _said_only(texts: Iterable[str], others: Iterable[str]) -> set[str]:
-    """The words of ``texts`` that none of the others has."""
-    return {t for text in texts for t in own(tokenise(text)) if len(t) >= MIN_WORD} - {
-        t for text in others for t in tokenise(text)
-    }
-
-
 def _unquote(
-    resting: Mapping[int, Collection[Memory]],
-    rows: Mapping[int, Message],
-    left: Mapping[int, str],
+    resting: Mapping[int, Collection[Memory]], rows: Mapping[int, Message], left: Mapping[int, str]
 ) -> None:
     gone = {
         memory.pk

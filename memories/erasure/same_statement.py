@@ -1,13 +1,8 @@
-"""Memories that say the same in other words: merged from others, or split into pieces.
-
-Callers of ``of`` hold the end user's lock.
-"""
+"""Memories that say the same: merged from others, or split. Callers of ``of`` hold the lock."""
 
 from collections.abc import Collection
 from copy import copy
 from uuid import UUID
-
-from django.db.models import QuerySet
 
 from accounts.models import Change, EndUser
 from accounts.rollback import CannotUndo
@@ -18,9 +13,8 @@ ACTOR = "forgetting"
 
 
 def of(end_user: EndUser, memory_ids: Collection[UUID]) -> set[UUID]:
-    """These memories with all that says the same: what they were merged from or split into,
-    and the whole of a piece. A memory that says it together with others that stay is taken
-    apart first, so that these stand for themselves again."""
+    """These memories with all that says the same. A memory that says it together with others that
+    stay is taken apart first."""
     ids = below(end_user, set(memory_ids))
     while united := _merged_into(end_user, ids) - ids:
         for pk in united:
@@ -31,41 +25,32 @@ def of(end_user: EndUser, memory_ids: Collection[UUID]) -> set[UUID]:
 
 def below(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
     """With what they were merged from and split into, and what they are a piece of."""
-    return ids | added_below(end_user, ids)
-
-
-def added_below(end_user: EndUser, ids: set[UUID] | QuerySet[Link, UUID]) -> set[UUID]:
-    """What ``below`` adds to these memories, some of them perhaps among it."""
     parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF)
     wholes = set(parts.filter(source__in=ids).values_list("target", flat=True))
-    found: set[UUID] = set()
-    level: set[UUID] | QuerySet[Link, UUID] = ids
-    while True:
+    reached = level = set(ids)
+    while level:
         merged = Memory.objects.of(end_user).filter(merged_into__in=level)
         pieces = parts.filter(target__in=level).values_list("source", flat=True)
-        level = {*merged.values_list("pk", flat=True), *pieces} - found
-        if not level:
-            return found | wholes
-        found |= level
+        level = {*merged.values_list("pk", flat=True), *pieces} - reached
+        reached = reached | level
+    return reached | wholes
 
 
-def above(end_user: EndUser, ids: set[UUID] | QuerySet[Link, UUID]) -> set[UUID]:
+def above(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
     """What any of these was merged into, and that again, up to the last."""
-    found: set[UUID] = set()
-    level: set[UUID] | QuerySet[Link, UUID] = ids
-    while level := _merged_into(end_user, level) - found:
-        found |= level
-    return found
+    reached: set[UUID] = set()
+    while ids := _merged_into(end_user, ids) - reached:
+        reached |= ids
+    return reached
 
 
-def _merged_into(end_user: EndUser, ids: set[UUID] | QuerySet[Link, UUID]) -> set[UUID]:
+def _merged_into(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
     merged = Memory.objects.of(end_user).filter(pk__in=ids).exclude(merged_into=None)
     return {pk for pk in merged.values_list("merged_into", flat=True) if pk}
 
 
 def _take_apart(end_user: EndUser, memory_id: UUID, gone: Collection[UUID]) -> None:
-    """Undoes the merge that made a memory. Where later changes or what was learnt since stand in
-    the way, those it speaks for that stay speak for themselves, of whom it is about."""
+    """Undoes the merge that made a memory, or makes those that it speaks for active again."""
     made = {"model": Memory._meta.label_lower, "id": str(memory_id), "before": None}
     for change in Change.objects.of(end_user).filter(undone_at=None, rows__contains=[made]):
         try:

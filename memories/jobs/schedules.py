@@ -13,7 +13,7 @@ from django_q.models import Schedule
 
 from memories import tallies
 from memories.budget import Budget
-from memories.erasure.due import erase_due
+from memories.erasure.erase import erase_due
 from memories.jobs import garbage_collect, reembed, rescore, sweep
 from memories.pipeline import classify_edges, judge_suggestions, refine
 

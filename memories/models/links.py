@@ -52,13 +52,10 @@ class LinkQuerySet(ScopedQuerySet):
         """Links that no operator has rejected."""
         return self.filter(rejected=False)
 
-    def people_by_memory(
-        self, memories: Iterable[Any], *, rejected: bool = False
-    ) -> dict[UUID, set[UUID]]:
-        """The ids of the contacts that each of these memories is about; with ``rejected`` also of
-        those that an operator rejected."""
+    def people_by_memory(self, memories: Iterable[Any]) -> dict[UUID, set[UUID]]:
+        """The ids of the contacts that each of these memories is about."""
         people: dict[UUID, set[UUID]] = defaultdict(set)
-        links = (self if rejected else self.standing()).filter(memory__in=memories)
+        links = self.standing().filter(memory__in=memories)
         for memory, contact in links.values_list("memory", "contact"):
             people[memory].add(contact)
         return people

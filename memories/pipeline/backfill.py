@@ -12,7 +12,7 @@ from contacts.models import Contact
 from memories.context.linked import unlinked_naming
 from memories.models import Link
 from memories.pipeline import sync_contacts
-from understanding.people.mentions import candidate_keys, entries_of, find_mentions, is_gainsaid
+from understanding.people.mentions import candidate_keys, entries_of, find_mentions, role_conflicts
 from understanding.roles import kinship
 from understanding.statements.own_words import in_first_person
 from understanding.types import Entry, Mention, Person
@@ -90,7 +90,7 @@ def _is_clear(text: str, mention: Mention, found: Iterable[Mention]) -> bool:
     rivals = [one for one in found if one.person.id != mention.person.id and _meet(one, mention)]
     rival = max((one.confidence for one in rivals), default=0.0)
     sure = mention.confidence >= max(MIN_MENTION, OVER_OTHERS * rival)
-    return bool(named) and sure and not is_gainsaid(text, mention)
+    return bool(named) and sure and not role_conflicts(text, mention)
 
 
 def _answering(text: str, mention: Mention, entries: Iterable[Entry]) -> frozenset[UUID]:

@@ -20,7 +20,7 @@ from accounts.models import EndUser
 from accounts.reasons import fault, stored
 from memories import graph, model_calls
 from memories.budget import Budget
-from memories.corrections.supersede import supersede
+from memories.corrections.rewrite import supersede
 from memories.models import Edge, EntityLink, Link, Memory
 from memories.pipeline import sync_contacts, tag_entities
 from memories.providers.errors import ProviderError, RefusedError, TransientError

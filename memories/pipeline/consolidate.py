@@ -13,7 +13,7 @@ from accounts.models import EndUser
 from contacts import own_references, store
 from contacts.models import Contact
 from memories import profiles
-from memories.corrections import derived, sources
+from memories.corrections import derived
 from memories.models import Consolidation, Link, Memory
 from memories.types import ProfilePatch, ProfileRequest, Reference, StoredMemory
 
@@ -124,7 +124,7 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     derived.set_profile(contact, profile)
     store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
-    sources.point_at_profiles(end_user, absorbed)
+    derived.point_at_profiles(end_user, absorbed)
 
 
 def _telling(

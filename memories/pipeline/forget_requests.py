@@ -14,7 +14,7 @@ from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
-from memories.corrections import erasure_requests, hide
+from memories.corrections import erasure_requests
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import same_statement
 from memories.erasure.messages_about import messages_about
@@ -41,7 +41,8 @@ class _ForgetScope:
     words: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
-    unsure: erasure_requests.Unsure = field(default_factory=erasure_requests.Unsure)
+    unsure_messages: set[int] = field(default_factory=set)
+    unsure_contacts: set[UUID] = field(default_factory=set)
     unclear: bool = False
     whole: bool = False
 
@@ -129,7 +130,9 @@ def _hide(
     """Hides what is meant and schedules its erasure; returns the change that an undo takes back."""
     contacts = list(what.contacts.values())
     merged = [other.pk for other in end_user.contacts.all_merged_into(what.contacts)]
-    change = hide.hide(end_user, what.memories.values(), actor=actor, why=why, contacts=contacts)
+    change = erasure_requests.hide(
+        end_user, what.memories.values(), actor=actor, why=why, contacts=contacts
+    )
     erasure_requests.schedule(
         end_user,
         change,
@@ -138,7 +141,8 @@ def _hide(
         message_ids=what.messages,
         words=what.words,
         names=what.names,
-        unsure=what.unsure,
+        unsure_messages=what.unsure_messages,
+        unsure_contacts=what.unsure_contacts,
         asked=asked,
         missing=missing,
     )
@@ -214,11 +218,11 @@ def _gather_person(
     told = messages_about(end_user, people)
     before = {pk for pk in told.sure if not asked_in or pk < asked_in}
     into.messages |= before
-    into.unsure.messages |= {pk for pk in told.unsure if not asked_in or pk < asked_in}
+    into.unsure_messages |= {pk for pk in told.unsure if not asked_in or pk < asked_in}
     if into.whole or _only_by(contact, memories):
         into.contacts[contact.pk] = contact
         into.names |= names
-        into.unsure.contacts |= {*told.alike}
+        into.unsure_contacts |= {*told.alike}
 
 
 def _gather_everything(end_user: EndUser, asked_in: int, into: _ForgetScope) -> None:

@@ -18,7 +18,7 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
 from memories import model_calls
-from memories.corrections.supersede import supersede
+from memories.corrections.rewrite import supersede
 from memories.models import Memory
 from memories.models.memory import fact_row
 from memories.pipeline import candidates

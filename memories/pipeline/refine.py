@@ -23,7 +23,7 @@ from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from memories import model_calls
 from memories.budget import Budget
-from memories.corrections import lineage, rewrite
+from memories.corrections import derived, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.faithfulness import adds, loses, numbers
 from memories.models import Edge, Memory, MemoryQuerySet, Posting
@@ -53,6 +53,7 @@ HEARSAY = 0.6
 # Words of its own that a new wording may have, to make a sentence of it.
 OWN_WORDS = 0.3
 
+ACTOR = "refiner"
 _APART = (Edge.Kind.PART_OF, Edge.Kind.CONFLICTS, Edge.Kind.INVALIDATED_BY, Edge.Kind.SUPERSEDES)
 _TIMES = ("happens_there", "valid_from", "valid_to", "expires_at")
 
@@ -182,9 +183,9 @@ def near_pairs(end_user: EndUser, fresh: Collection[UUID]) -> set[frozenset[UUID
 
 def _taken_apart(end_user: EndUser) -> set[frozenset[UUID]]:
     """Pairs whose merge somebody undid, or what these were merged into since."""
-    changes = Change.objects.of(end_user).filter(verb=lineage.MERGE).exclude(undone_at=None)
+    changes = Change.objects.of(end_user).filter(verb=rewrite.MERGE).exclude(undone_at=None)
     merged = [[UUID(pk) for pk in ids[1:]] for ids in changes.values_list("subjects", flat=True)]
-    now = lineage.follow(end_user, {pk for ids in merged for pk in ids})
+    now = derived.follow_merged(end_user, {pk for ids in merged for pk in ids})
     return {
         frozenset(pair)
         for ids in merged
@@ -285,11 +286,11 @@ def _carried_out(end_user: EndUser, one: Rewrite) -> dict[str, int]:
     """Splits, trims or merges as ``one`` says; returns what was done. Raises InvalidCorrection."""
     if len(one.ids) > 1:
         why = Reason("overlapping", reason=one.reason).stored
-        rewrite.merge_memories(end_user, one.ids, one.texts[0], actor=lineage.MACHINE, why=why)
+        rewrite.merge_memories(end_user, one.ids, one.texts[0], actor=ACTOR, why=why)
         return {"merged": len(one.ids), "into": 1}
     why = Reason("verbose", reason=one.reason).stored
     if len(one.texts) > 1:
-        rewrite.split(end_user, one.ids[0], one.texts, actor=lineage.MACHINE, why=why)
+        rewrite.split(end_user, one.ids[0], one.texts, actor=ACTOR, why=why)
         return {"split": 1}
-    rewrite.trim(end_user, one.ids[0], one.texts[0], actor=lineage.MACHINE, why=why)
+    rewrite.trim(end_user, one.ids[0], one.texts[0], actor=ACTOR, why=why)
     return {"trimmed": 1}

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts import reasons
 from accounts.models import EndUser
 from memories import model_calls
-from memories.corrections import edit_memories, supersede, validity
+from memories.corrections import edit_memories, rewrite
 from memories.models import Batch, Edge, Memory, Message, Vector
 from memories.models.memory import fact_row
 from memories.providers.embeddings import Embedder
@@ -23,7 +23,7 @@ from memories.types import Draft, Resolution, Resolutions, StoredFact, Verdict
 # How certain it is that an older memory no longer holds, by what was decided: the part of the
 # new memory's own confidence that carries over to it. Chosen for Mio: two sentences that were
 # told apart in time mostly are an update, but one in ten or so speak of different matters.
-CERTAINTY = {Verdict.SUPERSEDES: validity.MACHINE}
+CERTAINTY = {Verdict.SUPERSEDES: edit_memories.MACHINE_CERTAINTY}
 # People whom a message is about, at most: more are a list of names, in which no pronoun finds anybody.
 MOST_PEOPLE = 6
 EMBEDDED_AT_ONCE = 128
@@ -164,7 +164,7 @@ def _relate(
             facts = rest.as_stored().facts
             ended[rest.pk] = [fact for fact in resolution.ended.get(whole, ()) if fact in facts]
         targets += [rest for rest, _whole in rests if rest.pk != source]
-        supersede.supersede(
+        rewrite.supersede(
             end_user,
             targets,
             Memory.objects.of(end_user).get(pk=source),
@@ -228,7 +228,7 @@ def retract(
         actor="extractor",
         why=reasons.Reason("taken_back").stored,
         valid_to=at,
-        certainty=validity.CERTAINTY["user"],
+        certainty=edit_memories.CERTAINTY["user"],
         until=datetime.min.replace(tzinfo=UTC),  # it never was
     )
 

@@ -1,8 +1,5 @@
-"""One end user's whole memory as a document, and back without loss.
-
-What is derived (embeddings, search tokens, cards, lookup keys, ``memory_ids``) is left out
-and made anew. Ids are kept where they are free in the database that reads the document.
-"""
+"""One end user's whole memory as a document, and back. What is derived is made anew; ids are kept
+where they are free in the database that reads the document."""
 
 from memories.portability.document import SECTIONS, export_user
 from memories.portability.load import CannotImport, import_user

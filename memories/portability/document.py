@@ -66,8 +66,8 @@ def columns(model: type[models.Model]) -> list[str]:
 
 
 def export_user(end_user: EndUser) -> dict[str, Any]:
-    """Everything that is stored of an end user at one moment, as plain JSON values. Locks nothing,
-    unless it is within a transaction of the caller, which holds off writers instead."""
+    """Everything that is stored of an end user at one moment, as plain JSON values. Within a
+    transaction of the caller it holds off writers, else it locks nothing."""
     within = connection.in_atomic_block
     with atomic():
         if within:

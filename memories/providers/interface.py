@@ -29,5 +29,4 @@ class LanguageProvider(Protocol):
         """A resolution for each case, by the case's key; a missing key means NEW."""
 
     def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
-        """What each contact's new memories change in its profile, by the contact's id; a missing
-        id: nothing, or it was left out of an answer about several."""
+        """What the new memories of each contact change in its profile, by id; one may be missing."""

@@ -1,10 +1,6 @@
-"""Whether a language model is good enough: five sample extractions, graded.
+"""Whether a language model is good enough: five sample extractions by the product's own provider,
+compared with what must be found and what must not. Nothing is stored."""
 
-What the product asks of a model is asked of it here by the same provider, and what it answers is
-compared with what must be found and what must not. Nothing is stored.
-"""
-
-import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 from uuid import NAMESPACE_URL, uuid5
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from memories.providers.errors import ProviderError
 from memories.providers.interface import LanguageProvider
@@ -72,7 +68,7 @@ class Graded:
 
 
 def samples() -> list[Sample]:
-    return [Sample.model_validate(row) for row in json.loads(SAMPLES.read_text("utf-8"))]
+    return TypeAdapter(list[Sample]).validate_json(SAMPLES.read_bytes())
 
 
 def grade(provider: LanguageProvider, sample: Sample) -> Graded:

@@ -1,10 +1,7 @@
-"""What the cosines of each embedding model mean: from which on two texts are near, are the same,
-or are merely of one language.
+"""What the cosines of each embedding model mean: from which on two texts are near, or are the same.
 
-A threshold on a cosine holds for the model on whose vectors it was read off, and for no other;
-all of them stand here, but the weights of relevance, which were learnt (``search/relevance.json``).
-Pure data: settings and providers read it alike.
-"""
+A threshold on a cosine holds only for the model on whose vectors it was read off. All of them stand
+here, but the weights of relevance, which were learnt (``search/relevance.json``)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -45,8 +42,8 @@ _E5_SMALL = Calibration(
     bench_found=0.88,
     bench_forbidden=0.92,
 )
-# For any other model, measured on none. Most spread their cosines wider than E5: what only
-# chooses what somebody else judges lets more through, what decides by itself stays as strict.
+# For any other model, measured on none. Most spread their cosines wider than E5: what only chooses
+# what somebody else judges lets more through, what decides by itself stays as strict.
 UNCALIBRATED = replace(_E5_SMALL, comparable=0.6, near_duplicate=0.85, related=0.6)
 CALIBRATIONS: Mapping[str, Calibration] = {LOCAL_MODEL: _E5_SMALL}
 

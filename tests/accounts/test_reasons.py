@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
 from dashboard import words
-from memories.providers.offline.conflicts import _TASTE_CHANGED
+from memories.providers.offline.offline_provider import _TASTE_CHANGED
 from tests import source
 from understanding.coreference.antecedents import SAID
 from understanding.people.spans import KINDS
@@ -132,16 +132,10 @@ NESTED = Reason(
 
 
 def test_a_reason_is_said_in_english_and_in_the_readers_language() -> None:
-    described = Reason("by_description", values=[
-        Reason("held_value", attribute="company", value="腾讯"),
-        Reason("held_value", attribute="job_title", value="医生"),
-    ])  # fmt: skip
     assert str(NESTED) == "mentioned last, female; 2 people answer to it"
-    assert str(described) == "fits the description: company 腾讯; job title 医生"
     assert str(Reason("words", words=["a", "b"])) == "What is known of both mentions a, b."
     with translation.override("zh-hans"):
         assert words.reason(NESTED) == "上一个提到的人，女性；有 2 人符合"
-        assert words.reason(described) == "符合描述：公司 腾讯；职业 医生"
         assert words.reason(Reason("words", words=["猫", "狗"])).endswith("猫、狗。")
         path = Reason("beside_better", kinds=["supersedes", "shares_entity:腾讯"])
         assert "supersedes" not in words.reason(path)

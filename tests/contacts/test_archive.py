@@ -64,8 +64,8 @@ def test_they_are_not_listed_suggested_or_named_on_cards_but_found_again_by_name
     assert {one.name for one in page[""].context["page"].rows} == {"小红", "小明"}
     assert [one.name for one in page["archived"].context["page"].rows] == ["王小红"]
     assert client.get("/review/").context["at"] is None
-    drawn = client.get(f"/u/{user.pk}/people/map/").context["map"].wide.nodes
-    assert {node.person.contact for node in drawn} == {twin, ming}
+    drawn = client.get(f"/u/{user.pk}/people/map/").context["map"]["panels"]
+    assert {one.contact for *_panel, people in drawn for one in people} == {twin, ming}
     assert dates_of(user) == []
     assert [one.kind for one in dates_of(user, contact=hong.pk)] == ["birthday"]
     app = ApiClient(user.app)

@@ -20,6 +20,7 @@ ASKING = {
     "contact_sources": "?m={memory}",
     "contact_move": "?memory={memory}",
     "contact_split": "?memory={memory}",
+    "forget-memories": "?memory={memory}",
     "pick": "?q={name}",
     "find": "?q={name}",
 }
@@ -58,6 +59,8 @@ def addresses(end_user: EndUser) -> dict[str, str]:
     made = {"end_user": end_user, "verb": "confirm", "actor": "operator:ada"}
     change = Change.objects.of(end_user).first() or Change.objects.create(**made)
     import_ = Import.objects.of(end_user).first() or Import.objects.create(end_user=end_user)
+    by = receipts.By("operator:ada")
+    gone = receipts.write(end_user, Receipt.What.PERSON, by, receipts.Forgotten())
     real: dict[str, Any] = {
         "user": end_user.pk,
         "app": end_user.app_id,
@@ -67,7 +70,7 @@ def addresses(end_user: EndUser) -> dict[str, str]:
         "memory": link.memory_id,
         "link": link.pk,
         "change": change.pk,
-        "receipt": receipts.write(end_user, Receipt.What.PERSON, receipts.By("operator:ada")),
+        "receipt": gone.receipt,
         "chat": import_.pk,
     }
     edge = Edge.objects.of(end_user).filter(kind=Edge.Kind.CONFLICTS).first()

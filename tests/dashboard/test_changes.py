@@ -160,6 +160,6 @@ def test_the_list_is_narrowed_to_whose_changes_are_asked_for(
     for actor in (OPERATOR, "app:chat", "refiner"):
         edit_memories.edit(user, memory.pk, {"content": f"by {actor}"}, actor=actor)
     at = reverse("dashboard:changes", args=[user.pk])
-    for by, actor in (("operators", OPERATOR), ("apps", "app:chat"), ("machines", "refiner")):
+    for by, actor in (("operators", OPERATOR), ("apps", "app:chat"), ("jobs", "refiner")):
         rows = reviewer.get(at, {"by": by}).context["page"].rows
         assert [change.actor for change in rows] == [actor]

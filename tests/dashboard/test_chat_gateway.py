@@ -174,7 +174,7 @@ def test_a_new_key_stands_once_and_in_the_settings_of_the_clients(admin: Client,
 
 def test_the_settings_have_the_address_that_the_client_takes(admin: Client, app: App) -> None:
     answer = admin.get(page(app), headers={"host": "localhost"})
-    settings = {client.name: text for client, text in answer.context["clients"]}
+    settings = {client["name"]: text for client, text in answer.context["clients"]}
     for name in ("Open WebUI", "LibreChat", "LobeChat", "openai (Python)"):
         assert "http://localhost/v1" in settings[name]
     for name in ("Cherry Studio", "Chatbox", "NextChat"):  # these add /v1 themselves

@@ -190,13 +190,13 @@ def test_who_may_be_the_same_is_offered_by_likelihood(reviewer: Client, user: En
     make_suggestion(liz, asked, confidence=0.93)
     make_suggestion(liz, make_contact(user, "Lizzy"), confidence=0.97, state="different")
     address = f"/u/{user.pk}/people/{liz.pk}/merge/"
-    offered = [one.contact.name for one in reviewer.get(address).context["picked"]]
+    offered = [one.name for one in reviewer.get(address).context["picked"]]
     assert offered[0] == "Bess"
     assert "93%" in reviewer.get(address).content.decode()
     assert set(offered) == {"Bess", "Zora", "Elizabeth", "Oda", "Lizzy"}
     pick = f"/u/{user.pk}/people/pick/"
     typed = reviewer.get(pick, {"same": liz.pk, "q": "b"}, headers={"HX-Request": "true"})
-    assert [one.contact.name for one in typed.context["picked"]] == ["Bess"]
+    assert [one.name for one in typed.context["picked"]] == ["Bess"]
 
 
 def test_people_chosen_in_the_list_are_told_apart_with_one_undo(

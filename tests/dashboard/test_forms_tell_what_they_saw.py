@@ -115,7 +115,7 @@ def looked_at(user: EndUser, text: str, me: str | None = None) -> Import:
     import_ = uploads.keep(user, SimpleUploadedFile("a.txt", text.encode()), "")
     uploads.look(str(import_.pk))
     if me is not None:
-        assert uploads.say_who(import_, me)
+        assert uploads.answer(import_, Import.State.UPLOADED, me=me, answered=True)
         uploads.look(str(import_.pk))
     return Import.objects.get(pk=import_.pk)
 
@@ -148,10 +148,9 @@ def test_an_action_that_decides_is_refused_without_what_was_shown_and_every_form
     pages |= {f"{reverse('dashboard:later', args=[zoe.pk])}?change={change.pk}"}
     answers = [client.get(page, follow=True) for page in pages]
     memory = {"memory": str(edge.source_id), "ask": "1"}
-    forget = "dashboard:contact_forget_memories"
-    greta = Contact.objects.of(zoe).get(name="Greta")
+    forget = "dashboard:forget-memories"
     answers += [
-        client.post(reverse(forget, args=[zoe.pk, greta.pk]), memory),
+        client.post(reverse(forget, args=[zoe.pk]), memory),
         client.post(reverse("dashboard:playground", args=[zoe.pk]), {
             "message": "How is Gre?", "before": "session:", "limit": 5, "token_budget": 500,
         }),

@@ -171,7 +171,7 @@ def test_an_address_book_is_shown_chosen_taken_in_and_taken_back(reviewer, user)
     assert Contact.objects.of(user).count() == 2
 
     chosen = {"choice-1": "skip", "choice-2": str(other.pk), "choice-3": "x"}
-    reviewer.post(at("start-people", user, book.pk), chosen)
+    reviewer.post(at("start-import", user, book.pk), chosen)
     uploads.take_in(str(book.pk))
     book.refresh_from_db()
     assert (book.state, book.counts["new"], book.counts["changed"]) == ("done", 1, 1)
@@ -197,14 +197,14 @@ def test_whose_memories_they_are_is_asked_before_anything_is_shown(reviewer, use
     answer = reviewer.post(at("say-who", user, dump.pk), {"me": "dora"})
     assert answer.status_code == 422
     assert b"Say who the user is." in answer.content
-    reviewer.post(at("start-people", user, dump.pk))
+    reviewer.post(at("start-import", user, dump.pk))
     assert Import.objects.get().state == "ready"
     reviewer.post(at("say-who", user, dump.pk), {"me": "default_user"})
     uploads.look(str(dump.pk))
     shown = reviewer.get(at("import", user, dump.pk)).content.decode()
     assert "Anna Berg" in shown
     assert "default_user" not in shown
-    reviewer.post(at("start-people", user, dump.pk))
+    reviewer.post(at("start-import", user, dump.pk))
     uploads.take_in(str(dump.pk))
     dump.refresh_from_db()
     assert (dump.counts["new"], dump.counts["relations"]) == (2, 2)
@@ -215,7 +215,7 @@ def test_a_choice_whose_person_is_gone_leaves_the_entry_out(reviewer, user) -> N
     other = make_contact(user, "王磊", namesake=1, attributes={"company": [json_value("乙")]})
     third = make_contact(user, "王磊", namesake=2, attributes={"company": [json_value("丙")]})
     book = looked_at(reviewer, user, "contacts.csv", BOOK)
-    reviewer.post(at("start-people", user, book.pk), {"choice-2": str(other.pk)})
+    reviewer.post(at("start-import", user, book.pk), {"choice-2": str(other.pk)})
     other.merged_into = third
     other.save(update_fields=["merged_into"])
     uploads.take_in(str(book.pk))

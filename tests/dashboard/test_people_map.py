@@ -1,17 +1,16 @@
-"""The map of people: communities, a place for everyone, the page."""
+"""The map of people: communities, the page."""
 
+import networkx as nx
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from contacts.models import Contact, Relation
 from dashboard.queries import people_map
-from dashboard.queries.people_map import arrange, communities
+from dashboard.queries.people_map import communities
 from tests.factories import make_contact, make_memory
 
 
@@ -30,30 +29,10 @@ from tests.factories import make_contact, make_memory
 def test_communities_are_those_who_know_each_other(
     count: int, ties: dict, groups: list[list[int]]
 ) -> None:
-    assert communities(count, ties) == groups
-
-
-@settings(max_examples=25)
-@given(st.data(), st.integers(1, 40), st.sampled_from([340.0, 720.0]))
-def test_nobody_stands_on_another_or_outside(data: st.DataObject, count: int, width: float) -> None:
-    pair = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
-    ties = data.draw(st.dictionaries(pair.filter(lambda p: p[0] < p[1]), st.floats(0.1, 9)))
-    box = st.tuples(st.floats(20, 140), st.floats(40, 80))
-    boxes = data.draw(st.lists(box, min_size=count, max_size=count))
-    groups = [("Around 小红", members) for members in communities(count, ties)]
-    found, again = (arrange(groups, boxes, ties, [width])[0] for _ in range(2))
-    assert found == again
-    held = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2)
-            for (x, y), (w, h) in zip(found.places, boxes, strict=True)]  # fmt: skip
-    slack = 0.2  # places are rounded
-    for place, (left, top, right, bottom) in enumerate(held):
-        assert min(left, top) > -slack
-        assert right < width + slack
-        assert bottom < found.height + slack
-        for other in held[:place]:
-            assert (left > other[2] - slack or right < other[0] + slack
-                    or top > other[3] - slack or bottom < other[1] + slack)  # fmt: skip
-    assert all(p.x >= 0 and p.x + p.width <= width + slack for p in found.panels)
+    graph = nx.Graph()
+    graph.add_nodes_from(range(count))
+    graph.add_weighted_edges_from((*pair, weight) for pair, weight in ties.items())
+    assert communities(graph) == groups
 
 
 def family(user: EndUser) -> dict[str, Contact]:
@@ -80,16 +59,16 @@ def test_the_map_has_ties_groups_and_a_note_of_who_is_left_out(
     people = family(user)
     page = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk]))
     found = page.context["map"]
-    named = {title: {p.contact.name for p in persons} for title, persons in found.groups}
+    named = {title: {p.contact.name for p in persons} for title, persons in found["groups"]}
     assert named == {
         "Around 小红": {"小红", "陈浩"},
         "Family": {"王芳", "王强"},
         "Work": {"Michael"},
     }
-    (hong,) = (p for _t, persons in found.groups for p in persons if p.contact == people["小红"])
+    (hong,) = (p for _t, persons in found["groups"] for p in persons if p.contact == people["小红"])
     assert hong.knows == [(people["陈浩"], "男朋友")]
-    assert [stated for _one, _other, stated in found.wide.lines] == [True]
-    assert (found.hidden, found.undrawn) == (0, 0)
+    assert [stated for _one, _other, stated in found["lines"]] == [True]
+    assert (found["hidden"], found["undrawn"]) == (0, 0)
     assert "left out" not in page.content.decode()
     few = statements(user)
     for place in range(12):
@@ -97,14 +76,15 @@ def test_the_map_has_ties_groups_and_a_note_of_who_is_left_out(
     assert statements(user) == few == 5
     monkeypatch.setattr(people_map, "DRAWN", 4)
     found = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk])).context["map"]
-    assert (found.undrawn, len(found.wide.nodes), len(found.narrow.nodes)) == (13, 4, 4)
-    crowd = next(n for n, (_title, people) in enumerate(found.groups) if len(people) > 9)
+    assert (found["undrawn"], sum(len(people) for *_, people in found["panels"])) == (13, 4)
+    crowd = next(n for n, (_title, people) in enumerate(found["groups"]) if len(people) > 9)
     page = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk]), {"group": crowd})
     drawn = page.context["map"]
-    assert [number for _panel, number in drawn.wide.panels] == [crowd]
-    assert (drawn.undrawn, len(drawn.wide.nodes)) == (0, len(found.groups[crowd][1]))
+    ((number, _title, members),) = drawn["panels"]
+    assert (number, drawn["undrawn"]) == (crowd, 0)
+    assert {one.place for one in members} == {one.place for one in found["groups"][crowd][1]}
     monkeypatch.setattr(people_map, "MOST", 4)
-    assert people_map.people_map(user).hidden == 13
+    assert people_map.people_map(user)["hidden"] == 13
     page = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk]))
     assert "13 people who are mentioned least are left out" in page.content.decode()
 

@@ -34,8 +34,10 @@ def test_she_is_the_one_whom_the_chosen_session_speaks_of(
     make_contact(user, "王强", gender="male")
     talk(user, "小红昨天来找我了", "你们聊了什么？")
     answer = ask(reviewer, user, before="session:s1").context["answer"]
-    assert [(m.mention.person.name, m.mention.how) for m in answer.meant] == [("小红", "pronoun")]
-    assert answer.spans == ((0, 1),)
+    assert [(m["mention"].person.name, m["mention"].how) for m in answer["meant"]] == [
+        ("小红", "pronoun")
+    ]
+    assert answer["spans"] == ((0, 1),)
 
 
 def test_a_history_written_by_hand_says_who_she_is(
@@ -43,7 +45,7 @@ def test_a_history_written_by_hand_says_who_she_is(
 ) -> None:
     history = "user: 小红昨天来找我了\n带了一只猫\nassistant: 你们聊了什么？"
     response = ask(reviewer, user, before="hand", history=history)
-    assert [one.mention.person.id for one in response.context["answer"].meant] == [hong.pk]
+    assert [one["mention"].person.id for one in response.context["answer"]["meant"]] == [hong.pk]
     assert "<mark>她</mark>最近怎么样了" in text(response)
     assert "带了一只猫" in text(response)
 
@@ -74,14 +76,14 @@ def test_the_page_shows_precisely_what_the_api_says(
     make_memory(user, "小红喜欢爬山")
     answer = ask(reviewer, user, "小红什么时候出差").context["answer"]
     built = build.build(user, ContextRequest("小红什么时候出差"))
-    traced = answer.trace.injection
+    traced = answer["trace"].injection
     assert traced.system_prompt == built.system_prompt
     assert (traced.contacts, traced.memories) == (built.contacts, built.memories)
-    assert [step.name for step in answer.trace.steps] == [
+    assert [step.name for step in answer["trace"].steps] == [
         "who", "linked", "embedding", "search", "prompt",
     ]  # fmt: skip
-    assert answer.statements > 4
-    reasons = {one.memory.content: one.reasons for one in answer.memories}
+    assert answer["statements"] > 4
+    reasons = {one["memory"].content: one["reasons"] for one in answer["memories"]}
     assert "linked to 小红" in reasons["小红下周去北京出差"]
     assert "no. 1 by meaning" in reasons["小红下周去北京出差"]
     assert "names 小红, not linked yet" in reasons["小红喜欢爬山"]
@@ -91,10 +93,10 @@ def test_limits_and_parts_are_obeyed(reviewer: Client, user: EndUser, hong: Cont
     for n in range(5):
         make_memory(user, f"小红第{n}次出差", hong)
     answer = ask(reviewer, user, "小红怎么样", limit=2).context["answer"]
-    assert len(answer.memories) == 2
-    assert ask(reviewer, user, "小红怎么样", include=["cards"]).context["answer"].memories == ()
+    assert len(answer["memories"]) == 2
+    assert ask(reviewer, user, "小红怎么样", include=["cards"]).context["answer"]["memories"] == []
     short = ask(reviewer, user, "小红怎么样", token_budget=115).context["answer"]
-    assert len(short.memories) < 5
+    assert len(short["memories"]) < 5
 
 
 def test_trying_writes_nothing_and_a_viewer_may(user: EndUser, hong: Contact) -> None:
@@ -108,7 +110,7 @@ def test_trying_writes_nothing_and_a_viewer_may(user: EndUser, hong: Contact) ->
     before = marks(user)
     with CaptureQueriesContext(connection) as captured:
         response = ask(viewer, user, "小红什么时候出差")
-    assert response.context["answer"].memories
+    assert response.context["answer"]["memories"]
     assert {query["sql"].split()[0] for query in captured} <= {"SELECT", "WITH"}
     assert marks(user) == before
     build.build(user, ContextRequest("小红什么时候出差"))
@@ -141,15 +143,15 @@ def test_the_empty_page_teaches_with_the_users_own_people(
     talk(user, "小红昨天来找我了", "你们聊了什么？")
     response = reviewer.get(at(user))
     examples = response.context["examples"]
-    assert (examples[0].message, examples[0].session_id) == (SHE, "s1")
-    assert examples[1].message == "小红最近怎么样了"
+    assert (examples[0]["message"], examples[0]["session_id"]) == (SHE, "s1")
+    assert examples[1]["message"] == "小红最近怎么样了"
     assert "你们聊了什么？" in text(response)
 
 
 def test_a_pronoun_that_is_not_clear_is_no_example(reviewer: Client, user: EndUser) -> None:
     make_contact(user, "小红", gender="female")
     talk(user, "今天下雨")
-    messages = [example.message for example in reviewer.get(at(user)).context["examples"]]
+    messages = [example["message"] for example in reviewer.get(at(user)).context["examples"]]
     assert messages == ["小红最近怎么样了"]
 
 
@@ -202,7 +204,7 @@ def test_hostile_words_are_shown_as_text(reviewer: Client, user: EndUser) -> Non
         {"before": "hand", "history": f"user: {bad}</textarea>"},
     ):
         response = ask(reviewer, user, message, **fields)
-        assert response.context["answer"].meant
+        assert response.context["answer"]["meant"]
         assert bad not in text(response)
 
 
@@ -217,13 +219,13 @@ def test_each_thing_has_its_correction_beside_it(
         f"{here}/people/{hong.pk}/aliases/",
         f"{here}/people/{hong.pk}/memories/move/?memory={memory.pk}",
         f"{here}/links/{link.pk}/decide/",
-        f"{here}/memories/{memory.pk}/outdate/",
+        f"{here}/memories/outdate/",
         f"{here}/memories/{memory.pk}/",
     ):
         assert f'"{address}"' in html, address
     data = {"decision": "wrong", "next": at(user)}
     assert reviewer.post(f"{here}/links/{link.pk}/decide/", data)["Location"] == at(user)
-    assert ask(reviewer, user, "阿红什么时候出差").context["answer"].memories == ()
+    assert ask(reviewer, user, "阿红什么时候出差").context["answer"]["memories"] == []
 
 
 def test_two_people_of_one_name_are_to_be_compared(reviewer: Client, user: EndUser) -> None:
@@ -247,8 +249,8 @@ def test_what_is_no_longer_true_is_history_when_the_past_is_asked_for(
 ) -> None:
     make_memory(user, "小红下周去北京出差", hong)
     edit_memories.outdate(user, list(Memory.objects.of(user)), actor="operator:x")
-    old = ask(reviewer, user, "小红以前什么时候出差").context["answer"].memories
-    assert [one.memory.status for one in old] == ["outdated"]
+    old = ask(reviewer, user, "小红以前什么时候出差").context["answer"]["memories"]
+    assert [one["memory"].status for one in old] == ["outdated"]
 
 
 def test_the_users_own_card_is_shown_with_the_way_to_correct_it(

@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import EndUser
-from memories.corrections import hide
+from memories.corrections import erasure_requests
 from memories.corrections.erasure_requests import schedule
-from memories.erasure import due, erase
+from memories.erasure import erase
 from memories.erasure.receipts import By
 from memories.models import Receipt
 from tests.api import ApiClient, user_address
@@ -40,7 +40,7 @@ def test_each_way_to_erase_leaves_a_receipt_with_its_counts_and_no_word(ann: End
     memory = make_memory(ann, "Zebulon sings")
     client.delete(user_address(ann.external_id, f"memories/{memory.pk}/"))
     wish = schedule(ann, None, memory_ids=[make_memory(ann, "Zebulon swims").pk])
-    due.erase(wish.pk)
+    erase.carry_out(wish.pk)
     person = ann.contacts.get()
     gone = erase.forget_contact(ann, person.pk, ADA)
     _, sent = client.delete(user_address(ann.external_id, ""))
@@ -60,11 +60,11 @@ def test_each_way_to_erase_leaves_a_receipt_with_its_counts_and_no_word(ann: End
 
 def test_an_undone_hiding_leaves_no_receipt(ann: EndUser) -> None:
     memory = ann.memories.get()
-    change = hide.hide(ann, [memory], actor="extractor")
+    change = erasure_requests.hide(ann, [memory], actor="extractor")
     wish = schedule(ann, change, memory_ids=[memory.pk])
     wish.state = wish.State.CANCELLED
     wish.save()
-    due.erase(wish.pk)
+    erase.carry_out(wish.pk)
     assert not Receipt.objects.exists()
 
 

@@ -50,7 +50,7 @@ ALLOWED = {
     "multilingual", "e", "small", "mio", "UTC", "Asia", "Webhook", "zip", "CSV", *schedules.JOBS,
     "OpenAI", "SECRET_KEY", "FORWARD_USER_INFO_HEADER_JWT_SECRET", "Authorization",
     *(word for name in TITLES.values() for word in WORD.findall(name)),
-    *(word for client in CLIENTS for word in WORD.findall(client.name)),
+    *(word for client in CLIENTS for word in WORD.findall(client["name"])),
 }  # fmt: skip
 # What somebody wrote or a program is called stands in these as it is.
 QUOTED = {"code", "kbd", "pre", "script", "style", "textarea"}

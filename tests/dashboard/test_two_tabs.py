@@ -127,16 +127,13 @@ CASES: dict[str, tuple[str, str, Sent, Sent]] = {
     "a value": ("people/{greta}/", "/attributes/", {"new": "Corp"}, {"new": "Dorn"}),
     "which value is right": ("people/{greta}/", "/resolve/", {"value": "Acme"}, {"value": "Brill"}),
     "reword": ("memories/{memory}/", "/edit/", {"content": "Greta hums."}, {"content": "Greta yells."}),
-    "reword at the person": (
-        "people/{greta}/memories/{memory}/edit/", "/edit/", {"content": "Greta hums."}, {"content": "She yells."},
-    ),
     "not about them": ("memories/{memory}/", "/decide/", {"decision": "wrong"}, {"decision": "right"}),
     "outdate": ("memories/{memory}/", "/outdate/", {}, {}),
     "unlink a chosen one": (
         "people/{greta}/?tab=memories", "/outdate/", {"memory": "{memory}"}, {"memory": "{memory}"},
     ),
     "move": ("people/{greta}/memories/move/?memory={memory}", "/move/", {"person": "{gretta}"}, {"person": "{gretta}"}),
-    "forget a memory": ("memories/{memory}/forget/", "/now/", {}, {}),
+    "forget a memory": ("memories/forget/?memory={memory}", "/memories/forget/", {}, {}),
     "a time zone": ("", "/time-zone/", {"time_zone": "Asia/Tokyo"}, {"time_zone": "Asia/Seoul"}),
     "unlink": ("people/{greta}/?tab=memories", "/outdate/", {}, {"memory": "{memory}"}),
     "forget a person": ("people/{greta}/forget/", "/forget/", {}, {}),

@@ -123,7 +123,8 @@ def test_bodies_that_are_made_to_take_long_and_answers_without_an_end_hold_nobod
     upstream = Upstream()
     with served(upstream) as model_server, running(command, tmp_path / "log", **env) as web:
         upstreams.configure(app, f"{model_server}/v1")
-        assert eventually(lambda: serve.answers("127.0.0.1", port, "/healthz"))
+        # Ready: what texts are read with is loaded, so that no request is charged for it.
+        assert eventually(lambda: serve.answers("127.0.0.1", port, "/readyz"))
         with httpx2.Client(trust_env=False, timeout=120, headers=headers) as http:
 
             def post(path: str, body: bytes) -> tuple[int, float]:

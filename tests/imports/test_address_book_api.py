@@ -3,8 +3,8 @@
 import pytest
 
 from accounts.models import EndUser
-from contacts.address_books import google_csv, vcard_reader
 from contacts.models import Contact, json_value
+from imports.dumps import read_book
 from imports.models import Import
 from tests.api import ApiClient, assert_error, user_address
 from tests.factories import make_contact, make_end_user
@@ -88,8 +88,8 @@ def test_the_book_is_given_out_in_both_formats(api) -> None:
     status, text = api.get(AT, HTTP_ACCEPT="text/vcard")
     assert (status, api.reply["Content-Type"]) == (200, "text/vcard; charset=utf-8")
     assert "contacts.vcf" in api.reply["Content-Disposition"]
-    assert vcard_reader.read(text.encode())[0].name == "沈知夏"
+    assert read_book(text.encode()).entries[0].name == "沈知夏"
     _, table = api.get(f"{AT}?format=google-csv")
-    assert google_csv.read(table.encode())[0].aliases == ("夏夏",)
+    assert read_book(table.encode()).entries[0].aliases == ("夏夏",)
     assert_error(api.get(f"{AT}?format=xml"), 400, "invalid")
     assert_error(api.get(user_address("nobody", "address-book/")), 404, "unknown_user")

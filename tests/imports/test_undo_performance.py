@@ -5,7 +5,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import Change
-from imports.dumps import book_file
+from imports.dumps import read_book
 from imports.people_intake import take_in
 from memories.corrections.undo import undo_change
 from tests.emptying import forget_counts
@@ -47,12 +47,12 @@ def rows_read() -> int:
 def cost(people: int) -> int:
     """What the undo of so many people reads, planned by what the planner finds then."""
     user = make_end_user()
-    done = take_in(user, book_file.of_bytes(book(people).encode()), actor=ACTOR)
-    assert done.plan.counts["new"] == people
+    done, change = take_in(user, read_book(book(people).encode()), actor=ACTOR)
+    assert done.counts["new"] == people
     with connection.cursor() as cursor:
         cursor.execute("DISCARD PLANS")
     before = rows_read()
-    undo_change(Change.objects.get(pk=done.change.pk), actor=ACTOR)
+    undo_change(Change.objects.get(pk=change.pk), actor=ACTOR)
     assert not user.contacts.exists()
     return rows_read() - before
 

@@ -140,4 +140,4 @@ def test_who_is_left_out_of_a_group_is_counted(tmp_path: Path) -> None:
     ]
     found = look(write(tmp_path, "_chat.txt", "\n".join(talk) + "\n"), UTC)
     assert [one.name for one in found.people("Ben")] == ["Ann"]
-    assert found.left_out("Ben") == 2
+    assert found.figures("Ben")["left_out"] == 2

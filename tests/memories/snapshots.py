@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact, ContactKey, Relation, Suggestion
-from memories.corrections import derived, sources
+from memories.corrections import derived
 from memories.doctor import invariants
 from memories.models import Edge, Link, Memory
 from memories.types import AttributeValue, TimelineEvent
@@ -78,7 +78,7 @@ def absorbed(contact: Contact, memory: Memory, key: str = "", value: str = "", e
     Link.objects.filter(contact=contact, memory=memory).update(consolidated_at=timezone.now())
     store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
-    sources.point_at_profiles(contact.end_user, [memory.id])
+    derived.point_at_profiles(contact.end_user, [memory.id])
     store.save(contact, [])
 
 
@@ -91,6 +91,6 @@ def assert_sound(end_user: EndUser) -> None:
         for check in invariants.CHECKS
         if check not in _LATER
         for finding in check()
-        if finding.end_user_id == end_user.pk
+        if finding.end_user == end_user.pk
     ]
     assert not problems, problems

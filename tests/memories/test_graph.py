@@ -12,7 +12,7 @@ from accounts import cells
 from accounts.models import Change, EndUser
 from accounts.scope import all_users
 from memories import graph
-from memories.corrections import edit_memories, hide
+from memories.corrections import edit_memories, erasure_requests
 from memories.corrections.undo import undo_change
 from memories.graph import neighbours
 from memories.models import Edge, Memory
@@ -32,7 +32,7 @@ def joined(
 
 
 def archive(memory: Memory) -> Change:
-    change = hide.hide(memory.end_user, [memory], actor="operator:x")
+    change = erasure_requests.hide(memory.end_user, [memory], actor="operator:x")
     assert change is not None
     return change
 

@@ -9,7 +9,7 @@ from accounts.models import Change
 from accounts.rollback import CannotUndo
 from memories.corrections import edit_edges, edit_memories, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
-from memories.corrections.hide import hide
+from memories.corrections.erasure_requests import hide
 from memories.corrections.undo import undo_change
 from memories.graph import neighbours
 from memories.models import Edge, Memory

@@ -52,12 +52,12 @@ def test_of_tokens(text: str, expected: int) -> None:
         (
             ENGLISH,
             "sister Anneliese Dave+O'Brien dentist Ryan girlfriend Grandma BOB Mary+Ann",
-            854986619,
+            3161337468,
         ),
-        (CHINESE, "同桌 杜若 老公 孟川 李阿姨 儿子 王总 Tom哥", 851203086),
+        (CHINESE, "同桌 杜若 老公 孟川 李阿姨 儿子 王总 Tom哥", 3917035084),
     ],
 )
-def test_of_spans_and_pairs_of_them(text: str, people: str, expected: int) -> None:
+def test_of_pairs_of_spans(text: str, people: str, expected: int) -> None:
     said = [one.replace("+", " ") for one in people.split()]
     spans = [
         PersonSpan(
@@ -65,9 +65,8 @@ def test_of_spans_and_pairs_of_them(text: str, people: str, expected: int) -> No
         )
         for one in said
     ]
-    kinds = [person_tagger.kind_features(text, span.start, span.end) for span in spans]
     pairs = [person_tagger.pair_features(text, spans, at, at + 1) for at in range(len(spans) - 1)]
-    assert fingerprint([rounded(features) for features in [*kinds, *pairs]]) == expected
+    assert fingerprint([rounded(features) for features in pairs]) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), [(ENGLISH, 581620238), (CHINESE, 314981831)])

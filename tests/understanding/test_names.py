@@ -185,13 +185,3 @@ def test_a_role_word_is_own_someone_elses_bare_or_generic(text: str, word: str, 
 def test_someone_elses_role_word_names_its_owner() -> None:
     owners = [Document(text).roles[0].owner for text in ("他爸爸很凶", "阿琳的爸爸", "their boss")]
     assert owners == ["他", "阿琳", "their"]
-
-
-def test_oaths_and_exclamations_are_no_mothers() -> None:
-    assert Document("这什么他妈的天气").roles == []
-    assert Document("妈呀吓我一跳").roles == []
-
-
-def test_what_mother_says_about_your_father_is_about_the_users_own() -> None:
-    words = Document("我妈说：「你爸又去钓鱼了」").roles
-    assert [(word.text, word.whose) for word in words] == [("妈", "own"), ("爸", "own")]

@@ -62,7 +62,7 @@ def test_a_merge_and_its_undo_are_told_of_with_the_change(zoe: EndUser, endpoint
 def test_only_what_is_wanted_is_noted_and_nothing_for_others(zoe: EndUser) -> None:
     wanted, _ = endpoints.create(zoe.app, "https://a.example/", ["memory.created"])
     stopped, _ = endpoints.create(zoe.app, "https://b.example/")
-    endpoints.stop(stopped)
+    endpoints.switch(stopped, on=False)
     foreign, _ = endpoints.create(make_end_user().app, "https://c.example/")
     make_memory(zoe, "Anna sings.", make_contact(zoe, "Anna"))
     assert types(wanted) == {"memory.created"}

@@ -117,7 +117,7 @@ def test_an_endpoint_that_fails_for_days_is_disabled(
     Endpoint.objects.update(failing_since=timezone.now() - sender.PATIENCE - timedelta(hours=1))
     assert tried(hook).error == "disabled"
     assert hook.endpoint.disabled_because == "failing"
-    endpoints.enable(hook.endpoint)
+    endpoints.switch(hook.endpoint, on=True)
     endpoints.send_test(hook.endpoint)
     sender.send_due(str(hook.endpoint.pk))
     assert json.loads(receiver.received[-1].body)["type"] == "webhook.test"
@@ -130,7 +130,7 @@ def test_a_claim_is_for_one_worker_and_what_was_erased_meanwhile_stays_so(
     assert claimed is not None
     assert sender._claim(hook.endpoint.pk) is None
     Delivery.objects.all().delete()
-    sender._delivered(claimed, hook.endpoint, 200)
+    sender._send(claimed)
     assert not Delivery.objects.exists()
 
 

@@ -124,11 +124,19 @@ def corpus_hash(files: Iterable[str]) -> str:
 
 
 def write(path: Path, files: Sequence[str], source: str, learned: Mapping[str, Any]) -> None:
-    """Writes weights with what they were learned from: a named weight a line, a vector a line."""
-    head = {"source": source, "corpus": {"files": sorted(files), "sha256": corpus_hash(files)}}
-    text = json.dumps({**head, **learned}, ensure_ascii=False, indent=1)
-    text = _VECTOR.sub(lambda found: " ".join(found.group().split()), text)
-    path.write_text(text + "\n", "utf-8")
+    """Writes weights, a named weight a line, a vector a line; what they were learned from and their
+    thresholds go into the manifest beside them, which knows the model's name."""
+    manifest = json.loads(path.with_name("manifest.json").read_text("utf-8"))
+    entry = manifest[path.stem]
+    corpus = {"files": sorted(files), "sha256": corpus_hash(files)}
+    thresholds = {name: learned[name] for name in entry["thresholds"]}
+    manifest[path.stem] = {**entry, "source": source, "corpus": corpus, "thresholds": thresholds}
+    weights = {name: value for name, value in learned.items() if name not in thresholds}
+    for at, content in ((path, weights), (path.with_name("manifest.json"), manifest)):
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+        at.write_text(
+            _VECTOR.sub(lambda found: " ".join(found.group().split()), text) + "\n", "utf-8"
+        )
 
 
 def place_of(text: str, span: Mapping[str, Any]) -> tuple[int, int]:

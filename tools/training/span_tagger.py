@@ -22,16 +22,16 @@ from sklearn.linear_model import LogisticRegression
 from tools.training import by_author
 from tools.training.by_author import Case
 from tools.training.replaced_mentions import replaced
-from understanding.learned import MODELS
+from understanding.learned import MODELS, Logistic, log_odds
 from understanding.lexicon import words
 from understanding.people import person_tagger
 from understanding.people.chain import Chain, Segment
-from understanding.people.person_tagger import kind_features, pair_features
+from understanding.people.person_tagger import pair_features
 from understanding.people.span_evidence import Row, Token, evidence
 from understanding.roles import groups, terms
 from understanding.text import is_han, normalise
 
-KINDS = ("name", "nickname", "title", "role")
+NAMES = ("name", "nickname", "title")
 FILES = ("extraction", "mentions", "pronouns", "sentences")
 # A feature that fewer authors have is of one life.
 LEAST_AUTHORS = 3
@@ -89,12 +89,14 @@ def _chained(kind: str) -> str:
 
 def sentences(cases: Sequence[Case], *, known: float = 0.0) -> list[Example]:
     """The sentences of one author, in a share of which half of the author's names are known."""
-    names = sorted({s["text"] for c in cases for s in c["spans"] if s["kind"] in KINDS[:2]})
+    names = sorted({s["text"] for c in cases for s in c["spans"] if s["kind"] in NAMES[:2]})
     out = []
     for case in cases:
         drawn = random.Random(case["id"])  # noqa: S311  the same in every run
         some = drawn.sample(names, len(names) // 2) if drawn.random() < known else ()
-        spans = sorted(_span(case["text"], s) for s in case["spans"] if s["kind"] in KINDS)
+        spans = sorted(
+            _span(case["text"], s) for s in case["spans"] if s["kind"] in (*NAMES, "role")
+        )
         out.append(_example(case["text"], case["lang"], spans, known=some))
     return out
 
@@ -279,16 +281,11 @@ def logistic(features: Sequence[Mapping[str, float]], truths: Sequence[Any]) -> 
 
 
 def links(gold: Texts) -> dict[str, Any]:
-    """Which kind of name a span is, and whether two spans are one person."""
-    names = [(e, s) for e in _every(gold) for s in e.spans if s.kind != "role"]
-    kinds = logistic(
-        [kind_features(e.text, s.start, s.end) for e, s in names], [s.kind for _, s in names]
-    )
+    """Whether two spans are one person."""
     pairs = [(e, i, j) for e in _every(gold) for i, j in combinations(range(len(e.spans)), 2)]
     same = [e.spans[i].key == e.spans[j].key for e, i, j in pairs]
     return {
-        "kinds": kinds,
-        "pairs": logistic([pair_features(e.text, e.spans, i, j) for e, i, j in pairs], same)[True],
+        "pairs": logistic([pair_features(e.text, e.spans, i, j) for e, i, j in pairs], same)[True]
     }
 
 
@@ -329,7 +326,7 @@ def train(*, write: bool) -> None:
         model = {**fit(taught, more), "calibration": scale, "threshold": least}
         source = "Spans of people: a linear-chain CRF by tools/training/span_tagger.py"
         by_author.write(MODELS / "span_tagger.json", FILES, source, model)
-        source = "Kinds of names, spans of one person, by tools/training/span_tagger.py"
+        source = "Spans of one person, by tools/training/span_tagger.py"
         by_author.write(MODELS / "span_links.json", ("sentences",), source, links(gold))
 
     def learned(some: Mapping[str, Any]) -> Chain:
@@ -356,7 +353,7 @@ def _right(example: Example, segments: Iterable[Segment]) -> Iterator[tuple[Segm
 def _platt(found: Any, kind: str) -> dict[str, float]:
     """Platt scaling of what was found on authors that the chain had not seen."""
     every = [pair for texts in found.values() for e, s in texts for pair in _right(e, s)]
-    odds = [[person_tagger.log_odds(s.probability)] for s, _ in every if s.kind == kind]
+    odds = [[log_odds(s.probability)] for s, _ in every if s.kind == kind]
     fitted = LogisticRegression(C=1e6).fit(odds, [right for s, right in every if s.kind == kind])
     return {
         "slope": round(float(fitted.coef_[0, 0]), 3),
@@ -397,19 +394,12 @@ def _figures(texts: Any, scale: Any, least: Any) -> dict[str, float | None]:
 
 
 def _links_right(texts: Sequence[Example], learned: Mapping[str, Any]) -> dict[str, float]:
-    """On gold spans: how often the kind of a name is right, and F1 of pairs of one person."""
-    names = [(e, s) for e in texts for s in e.spans if s.kind != "role"]
-    kinds = person_tagger.logistics(learned["kinds"])
-    right = [
-        person_tagger.likeliest(kinds, kind_features(e.text, s.start, s.end)) == s.kind
-        for e, s in names
-    ]
+    """On gold spans: F1 of pairs of one person."""
+    pairs = Logistic(learned["pairs"]["bias"], learned["pairs"]["weights"])
     said = true = both = 0
     for e in texts:
-        group = person_tagger.grouped(
-            e.text, e.spans, person_tagger.logistics({"": learned["pairs"]})[""]
-        )
+        group = person_tagger.grouped(e.text, e.spans, pairs)
         for i, j in combinations(range(len(e.spans)), 2):
             one, same = group[i] == group[j], e.spans[i].key == e.spans[j].key
             said, true, both = said + one, true + same, both + (one and same)
-    return {"kind": sum(right) / len(right), "one person F1": 2 * both / (said + true)}
+    return {"one person F1": 2 * both / (said + true)}

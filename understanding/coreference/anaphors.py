@@ -12,26 +12,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from understanding import roles
 from understanding.certainty import NAMED
-from understanding.coreference import role_features
 from understanding.lexicon import alternation, words
 from understanding.lexicon.rules import patterns
 from understanding.roles import terms
-from understanding.segmentation import cut
+from understanding.segmentation import Word, cut
 from understanding.text import is_han, quotations, simplified
 from understanding.types import Mention, Utterance
 
 _STOPS = "，。！？；,.!?; \n"
-# What an assistant politely calls the user's parents.
-_POLITE_KIN = frozenset("叔叔 阿姨 伯父 伯母".split())
 
 Span = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    start: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +53,7 @@ class Turn:
 def read_turn(utterance: Utterance, limit: int) -> Turn:
     """The first ``limit`` characters of an utterance."""
     text = simplified(utterance.text[:limit])
-    named = [
-        m
-        for m in utterance.mentions
-        if m.how != "pronoun"
-        and m.end <= limit
-        and not (utterance.role == "assistant" and m.text in _POLITE_KIN)
-    ]
+    named = [m for m in utterance.mentions if m.how != "pronoun" and m.end <= limit]
     exact = {(m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= NAMED}
     # In 房东闵姐 the role word only says who 闵姐 is.
     names = sorted(
@@ -84,9 +70,10 @@ def _words(text: str) -> list[Word]:
     found = []
     for run in lex.run.finditer(text):
         if run["zh"]:
-            found += [Word(run.start() + word.start, word.text) for word in cut(run["zh"])]
+            at = run.start()
+            found += [replace(w, start=w.start + at, end=w.end + at) for w in cut(run["zh"])]
         else:
-            found.append(Word(run.start(), run.group().lower()))
+            found.append(Word(*run.span(), run.group().lower(), ""))
     return found
 
 
@@ -188,7 +175,7 @@ def _personal_zh(turn: Turn) -> Iterator[Anaphor]:
         chinese = chinese or is_han(word.text[0])
         if word.text[0] in _THIRD_ZH or (word.text == "ta" and chinese):
             match = lex.pronoun_zh.match(turn.text, word.start)
-            if match and match.end() >= word.start + len(word.text):
+            if match and match.end() >= word.end:
                 number = 2 if match["two"] else 3 if match["many"] else 1
                 gender = {"她": "female", "他": "male"}.get(word.text[0], "")
                 # 他们 may be men and women.
@@ -207,7 +194,7 @@ def _personal_en(text: str) -> Iterator[Anaphor]:
 
 
 def _phrases(turn: Turn) -> Iterator[Anaphor]:
-    edges = {edge for w in turn.words for edge in (w.start, w.start + len(w.text))}
+    edges = {edge for w in turn.words for edge in (w.start, w.end)}
     chinese = any(is_han(word.text[0]) for word in turn.words)
     for pattern in (lex.phrase_zh, lex.phrase_en) if chinese else (lex.phrase_en,):
         for match in pattern.finditer(turn.text):
@@ -219,7 +206,7 @@ def _phrases(turn: Turn) -> Iterator[Anaphor]:
                 continue
             noun = (groups.get("noun") or groups.get("bare") or "").strip().lower()
             number = 2 if groups.get("two") else 3 if groups.get("many") else 1
-            gender = role_features.noun_gender(noun) or role_features.gender_of(noun)
+            gender = roles.noun_gender(noun) or roles.gender_of(noun)
             yield Anaphor(*match.span(), match.group(), form, gender, number, word=noun)
 
 
@@ -248,5 +235,5 @@ def relatives_of(text: str, owners: Sequence[tuple[int, int]]) -> list[Relative]
         ):
             word = match["zh"] or match["en"]
             at = match.start("zh") if match["zh"] else match.start("en")
-            found.append(Relative(at, match.end(), word, role_features.gender_of(word), start))
+            found.append(Relative(at, match.end(), word, roles.gender_of(word), start))
     return found

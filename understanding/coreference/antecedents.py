@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from accounts.reasons import Reason
-from understanding.coreference import role_features
+from understanding import roles
 from understanding.coreference.anaphors import Anaphor, Group, Turn
 from understanding.coreference.discourse import Focus, Referent, Said
-from understanding.learned import Logistic, model, sigmoid
+from understanding.learned import Logistic, log_odds, model, sigmoid
 from understanding.lexicon.rules import patterns
 from understanding.text import HAN
 
@@ -118,11 +118,11 @@ def _noun(one: Referent, scene: Scene) -> Features:
             found[f"{a.form}: {min(together.index(one), 2)}"] = 1.0
     if one.person is None or not a.word:
         return found
-    if role_features.is_called(one.person, a.word):
+    if roles.is_called(one.person, a.word):
         found["called so"] = 1.0
-    elif role_features.is_role(a.word):
+    elif roles.is_role(a.word):
         found["called otherwise"] = 1.0
-    asked, known = role_features.noun_age(a.text.lower()), role_features.person_age(one.person)
+    asked, known = roles.noun_age(a.text.lower()), roles.person_age(one.person)
     if asked and known:
         found["age agrees" if asked == known else "age contradicts"] = 1.0
     return found
@@ -240,10 +240,9 @@ class Antecedents:
         return shares(odds, empty, apart=group == "several")
 
     def confidence(self, likely: float) -> float:
-        """How sure it is that somebody is meant whom a word means so likely."""
-        likely = min(max(likely, 1e-6), 1.0 - 1e-6)
+        """The calibrated probability that somebody is meant whom the model finds so likely."""
         slope, offset = self.calibration
-        return sigmoid(slope * math.log(likely / (1.0 - likely)) + offset)
+        return sigmoid(slope * log_odds(likely) + offset)
 
     def choose(self, scene: Scene) -> Choice | None:
         """Whom the anaphor means; None for nobody who was spoken of."""

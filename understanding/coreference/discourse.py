@@ -1,16 +1,16 @@
 """The discourse model: everyone a conversation has mentioned, when, and whose."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from uuid import UUID
 
-from understanding.coreference import role_features
+from accounts.reasons import Reason
+from understanding import roles
+from understanding.certainty import FADES, MEANT
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key
 from understanding.roles import roles_of
-from understanding.types import Person
-
-Kind = Literal["person", "someone"]
+from understanding.types import Mention, Person
 
 lex = patterns(__file__)
 
@@ -32,12 +32,15 @@ class Referent:
     last, ``first_turn`` in which turn first, ``count`` how many times."""
 
     key: Hashable
-    kind: Kind
     person: Person | None = None
     gender: str = ""
     last: Place = Place()
     first_turn: int = -1
     count: int = 0
+
+    @property
+    def kind(self) -> str:
+        return "person" if self.person else "someone"
 
 
 @dataclass(slots=True)
@@ -84,7 +87,7 @@ class Focus:
         """The referent of a contact, made when new."""
         known = self._referents.get(person.id)
         if known is None:
-            known = Referent(person.id, "person", person, role_features.person_gender(person))
+            known = Referent(person.id, person, roles.person_gender(person))
             self._referents[person.id] = known
         return known
 
@@ -92,7 +95,7 @@ class Focus:
         """The referent of one who is no contact; the same word means the same one."""
         key = (word.lower(), owner)
         if key not in self._referents:
-            self._referents[key] = Referent(key, "someone", None, gender)
+            self._referents[key] = Referent(key, None, gender)
         return self._referents[key]
 
     def touch(self, one: Referent, clause: int, *, pointed: bool = False) -> None:
@@ -136,3 +139,52 @@ def stated_relations(people: Sequence[Person]) -> list[Relation]:
             if match and len(owners) == 1 and owners[0].id != person.id and roles_of(match["kind"]):
                 found.append(Relation(person, match["kind"], owners[0]))
     return found
+
+
+# Whom a conversation stays about: the attention of the centering theory (Grosz, Joshi and Weinstein
+# 1995), kept as a small stack. A turn that speaks of somebody of the talk adds to it, one that speaks
+# of others alone begins anew, and whoever is not meant again fades with the turns.
+# So many people at most stay in the talk.
+MOST = 3
+
+_Talk = dict[UUID, tuple[int, Mention]]
+
+
+def staying(
+    turns: Sequence[Sequence[Mention]], message: Sequence[Mention], reach: int
+) -> list[Mention]:
+    """Who is still talked of in a message that does not mean them, the latest first.
+
+    ``turns`` are the mentions of each of the user's turns before it, oldest first; ``reach`` is
+    how many messages somebody stays for after the turn that meant them last. Nobody stays when
+    the message means others alone.
+    """
+    talk: _Talk = {}
+    for place, mentions in enumerate(turns):
+        talk = _after(talk, place, mentions)
+    meant = {mention.person.id for mention in message}
+    if meant and not meant & talk.keys():
+        return []
+    back = [(len(turns) - at, mention) for pk, (at, mention) in talk.items() if pk not in meant]
+    back = [(turns_ago, mention) for turns_ago, mention in back if turns_ago <= reach]
+    return [_kept(mention, turns_ago) for turns_ago, mention in sorted(back, key=_nearest)[:MOST]]
+
+
+def _after(talk: _Talk, place: int, mentions: Sequence[Mention]) -> _Talk:
+    sure = {m.person.id: (place, m) for m in mentions if m.confidence >= MEANT}
+    return talk | sure if talk.keys() & sure.keys() or not sure else sure
+
+
+def _nearest(one: tuple[int, Mention]) -> tuple[int, float]:
+    return one[0], -one[1].confidence
+
+
+def _kept(mention: Mention, turns_ago: int) -> Mention:
+    return replace(
+        mention,
+        start=0,
+        end=0,
+        how="conversation",
+        confidence=mention.confidence * FADES**turns_ago,
+        reason=Reason("meant_turns_ago", turns=turns_ago),
+    )

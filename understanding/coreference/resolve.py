@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from accounts.reasons import Reason
+from understanding import roles
 from understanding.certainty import MEANT, RELATIVE
-from understanding.coreference import antecedents, role_features
+from understanding.coreference import antecedents
 from understanding.coreference.anaphors import (
     Anaphor,
     Relative,
@@ -245,7 +246,7 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
     present = [one for one in near if not focus.is_earlier(one)]
     if any(one.person for one in present):
         near = present
-    elif role_features.is_role(a.word):
+    elif roles.is_role(a.word):
         near = [one for one in near if not focus.is_earlier(one) or _is_called(one, a.word)]
     near = near[:_MOST_CANDIDATES]
     if a.group == "personal":
@@ -256,7 +257,7 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
 
 
 def _is_called(one: Referent, word: str) -> bool:
-    return one.person is not None and role_features.is_called(one.person, word)
+    return one.person is not None and roles.is_called(one.person, word)
 
 
 def _relative(
@@ -268,7 +269,7 @@ def _relative(
         relation.subject.id: relation.subject
         for relation in relations
         if relation.object.id in keys
-        and role_features.same_kind(word.word, relation.kind)
-        and agrees(word.gender, role_features.person_gender(relation.subject))
+        and roles.same_kind(word.word, relation.kind)
+        and agrees(word.gender, roles.person_gender(relation.subject))
     }
     return next(iter(fitting.values())) if len(fitting) == 1 else None

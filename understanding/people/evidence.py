@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 
 from understanding import segmentation
-from understanding.lexicon import Title, alternation, rows, titles, word_sets, words
+from understanding.lexicon import Title, finder, rows, titles, word_sets, words
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key, surname_of
 from understanding.people.spans import KINDS, Hit
@@ -41,7 +41,10 @@ class Surroundings:
 
     def __init__(self, document: Document, names: Collection[str], named: Collection[int]) -> None:
         self._reading, self._named = document, named
-        self._names = dict.fromkeys(names, float(NAME_FREQUENCY))
+        weights = dict.fromkeys(names, float(NAME_FREQUENCY))
+        # The same stretch is asked for by each hit in it.
+        self._cut = cache(lambda *span: document.cut(*span, {}))
+        self._cut_with_names = cache(lambda *span: document.cut(*span, weights))
 
     def han(self, start: int, end: int) -> Iterator[str]:
         """What stands around a place in Chinese."""
@@ -90,9 +93,7 @@ class Surroundings:
     def _word_edges(self, start: int, end: int) -> Iterator[str]:
         """How the place lies to the words of the text, cut without the names and with them."""
         stretch = self._reading.stretch(start, end)
-        inside = [
-            word for word in self._cut(*stretch, False) if start < word.end > word.start < end
-        ]
+        inside = [word for word in self._cut(*stretch) if start < word.end > word.start < end]
         left, right = inside[0].start < start, inside[-1].end > end
         if len(inside) == 1 and (left or right):
             yield "inside a word"
@@ -100,21 +101,11 @@ class Surroundings:
             yield "a word crosses its beginning"
         if len(inside) > 1 and right:
             yield "a word crosses its end"
-        edges = {edge for word in self._cut(*stretch, True) for edge in (word.start, word.end)}
+        edges = {edge for word in self._cut_with_names(*stretch) for edge in (word.start, word.end)}
         if not {start, end} <= edges:
             yield "no word among names"
         if end - start == 1:
             yield "one character"
-
-    @cached_property
-    def _cuts(self) -> dict[tuple[int, int, bool], list[Word]]:
-        return {}
-
-    def _cut(self, low: int, high: int, named: bool) -> list[Word]:
-        place = (low, high, named)
-        if place not in self._cuts:
-            self._cuts[place] = self._reading.cut(low, high, self._names if named else {})
-        return self._cuts[place]
 
     def latin(self, start: int, end: int) -> Iterator[str]:
         """What stands around a place in a spaced script."""
@@ -191,13 +182,11 @@ Features = dict[str, float]
 lex = patterns("role_phrases")
 _EN = word_sets("context_en")
 _OFFICIAL = ("name", "alias", "first name", "given name", "pinyin", "part")
-_FAME = re.compile(
-    rf"\b(?:{alternation(words('fame', 'en'))})\b|{alternation(words('fame', 'zh'))}"
-)
 _WHOSE = word_sets("ownership")
-_TALK = word_sets("talk")
 _FORMER_BEFORE = re.compile(r"(?:前任?|以前那?个?的?|旧|\b(?:old|former|ex|previous|auld)[ -])$")
 _NEAR = 10  # characters: more than between a role word and the name beside it
+# Between a name and a role behind it: Dave, my mate.
+_OPENING = frozenset(sign + space for sign in ",，（(" for space in ("", " "))
 GUESSED = ("sound", "fuzzy", "short", "nick", "diminutive")
 
 
@@ -475,7 +464,7 @@ class Evidence:
                 yield "the role beside fits"
                 continue
             if known and not relationships.may_be_one(text, known):
-                yield "the role beside gainsays"
+                yield "the role beside conflicts"
             if any(_fits(word, other) for other in same):
                 yield "another fits better"
 
@@ -484,18 +473,12 @@ class Evidence:
         return [(low, high) for low, high in quotations(self.document.norm) if high - low > 2]
 
     @cached_property
-    def _talks_of(self) -> list[str]:
-        norm, tokens = self.document.norm, {token.key for token in self.document.tokens}
-        return [
-            name
-            for name, entries in _TALK.items()
-            if not tokens.isdisjoint(entries)
-            or (self.document.chinese and any(word in norm for word in entries if is_han(word[0])))
-        ]
+    def _talks_of(self) -> Collection[str]:
+        return finder("talk")(self.document.norm).keys()
 
     @cached_property
     def _famous(self) -> bool:
-        return bool(_FAME.search(self.document.norm))
+        return bool(finder("fame")(self.document.norm))
 
     def _text(self, hit: Hit, group: str) -> Iterator[str]:
         around = [(low, high) for low, high in self._quoted if low < hit.start and hit.end < high]
@@ -524,8 +507,9 @@ def is_beside(document: Document, word: RoleWord, start: int, end: int) -> bool:
         return False
     before, after = document.norm[word.end : start], document.norm[end : word.outer]
     if word.end <= start:
-        return bool(re.fullmatch(r"|[ ,，]{1,2}|,? (?:named |called )", before))
-    return end <= word.outer and bool(re.fullmatch(r"[,，（(] ?", after))
+        between = before.strip(" ,，")
+        return between in ("named", "called") or (not between and len(before) < 3)
+    return end <= word.outer and after in _OPENING
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,7 @@ from itertools import islice
 from uuid import UUID
 
 from accounts.reasons import Reason
-from understanding.certainty import LISTED, MEANT, SHARED
+from understanding.certainty import CLUE, LISTED, MEANT, SHARED
 from understanding.learned import logistic
 from understanding.lexicon import word_sets
 from understanding.names import is_shared, lookup_keys
@@ -125,7 +125,7 @@ def decide(scored: Sequence[tuple[Hit, float]]) -> dict[tuple[int, int], list[tu
     return taken
 
 
-def is_gainsaid(text: str, mention: Mention) -> bool:
+def role_conflicts(text: str, mention: Mention) -> bool:
     """Whether a role beside the name says that someone else of that name is meant: 我同事张伟
     is not the 张伟 who is the user's uncle."""
     known = mention.person.relationship
@@ -137,10 +137,6 @@ def is_gainsaid(text: str, mention: Mention) -> bool:
     return any(not word.group for word in beside) and not any(
         relationships.may_be_one(document.norm[word.start : word.end], known) for word in beside
     )
-
-
-# The weight of words from which they are a clue: one that is not among the commonest.
-LEAST = 0.6
 
 
 def told_apart(
@@ -181,5 +177,5 @@ def _chosen(
         shared = words.keys() & message_words.keys()
         own = [word for word in shared if not any(word in other for other in others)]
         weights[mention] = sum(message_words[word] for word in own)
-    telling = [mention for mention, weight in weights.items() if weight >= LEAST]
+    telling = [mention for mention, weight in weights.items() if weight >= CLUE]
     return telling[0] if len(telling) == 1 and len(several) > 1 else None

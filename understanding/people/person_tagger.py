@@ -1,5 +1,4 @@
-"""Spans of people in a text: names, nicknames, names with a title, and roles; which of them are
-one person; and whose a role is.
+"""Spans of people in a text: names and roles; which of them are one person; and whose a role is.
 
 What is found is a place and a kind; who it is, is for others to say. The weights are learned
 from the corpus (``python -m tools train span_tagger``).
@@ -9,9 +8,9 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
-from understanding.learned import Logistic, model, sigmoid
+from understanding.learned import Logistic, log_odds, model, sigmoid
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns
 from understanding.people.chain import Chain, Segment
@@ -22,14 +21,13 @@ from understanding.people.span_evidence import (
     evidence,
     is_given,
     is_word,
-    latin_class,
     tokens,
 )
 from understanding.roles import groups, roles_of, terms
 from understanding.sentences import last_begun
 from understanding.text import is_han, normalise
 
-Kind = Literal["name", "nickname", "title", "role"]
+Kind = Literal["name", "role"]
 USER = -1
 # Segments that are less likely are not looked at; what is returned is the file's threshold.
 _LEAST = 0.1
@@ -64,19 +62,16 @@ class Placed(Protocol):
 def person_spans(
     text: str, known: Collection[str] = (), again: Mapping[str, float] | None = None
 ) -> list[PersonSpan]:
-    """Who is spoken of by name, nickname, title or role, from left to right, none within
-    another. ``known`` are names of the user's people, as they would be written; ``again`` those
+    """Who is spoken of by name or role, from left to right, none within another. ``known`` are names of the user's people, as they would be written; ``again`` those
     that other texts beside this one bear out (``recurring``)."""
     least = model("span_tagger")["threshold"]
     spans = []
-    for start, end, found, probability in _segments(text, known):
-        kind: Any = found
-        if found == "name":
+    for start, end, kind, probability in _segments(text, known):
+        if kind == "name":
             probability = max(probability, (again or {}).get(normalise(text[start:end]), 0.0))
-        if probability >= least[found]:
-            if found == "name" or _is_given_name(text, start, end):
-                kind = likeliest(_kinds(), kind_features(text, start, end))
-            spans.append(PersonSpan(start, end, kind, probability))
+        if probability >= least[kind]:
+            is_name = kind == "name" or _is_given_name(text, start, end)
+            spans.append(PersonSpan(start, end, "name" if is_name else "role", probability))
     return _with_particles(text, spans)
 
 
@@ -136,29 +131,20 @@ def _is_given_name(text: str, start: int, end: int) -> bool:
 def _with_particles(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
     """The spans, names on both sides of particles (João da Silva) as one."""
     out: list[PersonSpan] = []
+    particles = words("name_particles")
     for at, span in enumerate(spans):
-        if _is_particle(text, span) and _stands_between_names(spans, at):
+        particle = normalise(text[span.start : span.end]) in particles
+        around = spans[max(0, at - 1) : at + 2]
+        if particle and [one.kind for one in around[::2]] == ["name", "name"]:
             continue  # it is a word for a role as well
         first = out[-1] if out else span
         between = text[first.end : span.start].split()
-        parted = between and all(normalise(word) in _particles() for word in between)
+        parted = between and all(normalise(word) in particles for word in between)
         if parted and first.kind != "role" and span.kind != "role":
             surer = max(first.probability, span.probability)
             span = out.pop()._replace(end=span.end, probability=surer)
         out.append(span)
     return out
-
-
-def _is_particle(text: str, span: PersonSpan) -> bool:
-    return normalise(text[span.start : span.end]) in _particles()
-
-
-def _stands_between_names(spans: Sequence[PersonSpan], at: int) -> bool:
-    return 0 < at < len(spans) - 1 and "role" not in (spans[at - 1].kind, spans[at + 1].kind)
-
-
-def _particles() -> frozenset[str]:
-    return words("name_particles")
 
 
 def same_person(text: str, spans: Sequence[Placed]) -> list[int]:
@@ -188,22 +174,6 @@ def calibrated(segment: Segment, scales: Mapping[str, Mapping[str, float]]) -> f
     """Its probability by Platt scaling (Platt 1999) of the log odds, by kind."""
     scale = scales[segment.kind]
     return sigmoid(scale["slope"] * log_odds(segment.probability) + scale["offset"])
-
-
-def log_odds(probability: float) -> float:
-    """Of a probability, kept off 0 and 1."""
-    p = min(max(probability, 1e-6), 1 - 1e-6)
-    return math.log(p / (1 - p))
-
-
-def logistics(learned: Mapping[str, Any]) -> dict[str, Logistic]:
-    """The logistic regression of each class."""
-    return {name: Logistic(one["bias"], one["weights"]) for name, one in learned.items()}
-
-
-def likeliest(classes: Mapping[str, Logistic], features: Mapping[str, float]) -> str:
-    """The class that a multinomial logistic regression gives the most."""
-    return max(classes, key=lambda name: classes[name].log_odds(features))
 
 
 def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
@@ -276,13 +246,10 @@ def _chain() -> Chain:
 
 
 @cache
-def _kinds() -> dict[str, Logistic]:
-    return logistics(model("span_links")["kinds"])
-
-
-@cache
 def _pairs() -> Logistic:
-    return logistics({"": model("span_links")["pairs"]})[""]
+    """Whether two spans are one person."""
+    learned = model("span_links")["pairs"]
+    return Logistic(learned["bias"], learned["weights"])
 
 
 # What may stand between two words for one person: my mate, Dave; 我妹叫家慧; Eilidh, my son's girlfriend.
@@ -294,37 +261,6 @@ _APART = re.compile(
     r"(?i)\b(?:and|or|n|with|from|to|vs|not|than|like)\b|[&+/和跟与同及或给对把]|不是|还有"
 )
 _OWNING = re.compile(r"(?i)['’]?s?$|的$")
-
-
-def kind_features(text: str, start: int, end: int) -> dict[str, float]:
-    """Of a name at [start, end): what tells a plain name from a nickname and one with a title."""
-    toks = tokens(text[start:end])
-    norms = [t.norm for t in toks]
-    out = {f"tokens={min(len(toks), 4)}": 1.0, f"han={sum(t.han for t in toks) > 0}": 1.0}
-    titles, roles = words("people_words", "address"), words("people_words", "kin")
-    whole = "".join(norms)
-    if toks[0].han:
-        out[f"first={_sign(norms[0])}"] = 1.0
-        out[f"last={norms[-1]}"] = 1.0
-        out["surname first"] = float(norms[0] in words("surnames"))
-        tail = next((whole[at:] for at in range(1, len(whole)) if whole[at:] in titles), "")
-        out["title behind"] = float(bool(tail))
-        out["long title behind"] = float(len(tail) > 1)
-    else:
-        out["title before"] = float(norms[0] in titles)
-        out["title behind"] = float(len(toks) > 1 and norms[-1] in titles)
-        out[f"class={latin_class(norms[0])}"] = 1.0
-        out[f"last class={latin_class(norms[-1])}"] = 1.0
-        out[f"ending={norms[-1][-1]}"] = 1.0
-        out["short"] = float(len(norms[0]) < 4)
-    out["doubled"] = float(len(norms) == 2 and norms[0] == norms[1])
-    out["kin within"] = float(any(norm in roles for norm in norms))
-    return {name: value for name, value in out.items() if value}
-
-
-def _sign(char: str) -> str:
-    """The signs that make a name of address of what follows; others are alike."""
-    return char if char in "阿小老大肥细" else "other"
 
 
 def pair_features(text: str, spans: Sequence[Placed], one: int, other: int) -> dict[str, float]:
@@ -345,7 +281,7 @@ def pair_features(text: str, spans: Sequence[Placed], one: int, other: int) -> d
         if _gap(gap) == "words" and len(gap) < 25:
             out[f"{kinds} naming"] = float(bool(_NAMING.search(gap)))
             out[f"{kinds} ends naming"] = float(bool(_NAMING.search(gap[-8:])))
-            out[f"{kinds} own"] = float(bool(re.search(r"(?i)\b(?:my|our)$|[我咱俺]们?的?$", gap)))
+            out[f"{kinds} own"] = float(bool(_FIRST_PERSON.possessive_end.search(gap)))
             out[f"{kinds} close"] = float(len(gap) < 12)
         out[f"{kinds} apart"] = float(bool(_APART.search(between)))
         out[f"{kinds} owning"] = float(bool(gap) and bool(_OWNING.match(gap)))

@@ -20,8 +20,9 @@ HOW = "reference"
 # Of one person, and of each the code points.
 MOST, LONGEST = 8, 60
 _MOST_TEXT = 200  # of the column in which the phrases of one key stand
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_LATIN = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:['-](?:(?!{CJK.pattern})[^\W_])+)*")
+# A character, or a word of a script with spaces.
+_LETTER = rf"(?:(?!{CJK.pattern})[^\W_])"
+_UNIT = re.compile(rf"{CJK.pattern}|{_LETTER}+(?:['-]{_LETTER}+)*")
 
 
 def form(phrase: str) -> str:
@@ -50,19 +51,15 @@ def keys_in(text: str | Document) -> frozenset[str]:
 def _heads(norm: str) -> Iterator[str]:
     """The beginnings of phrases that begin anywhere in a normalised text, in order, at each place
     the longest first."""
-    for word in _WORD.finditer(norm):
-        start = word.start()
-        while start < word.end():
-            if is_cjk(norm[start]):
-                yield norm[start : start + 2]
-                start += 1
-                continue
-            stop = next((at for at in range(start, word.end()) if is_cjk(norm[at])), word.end())
-            following = _LATIN.match(norm, stop + 1) if norm[stop : stop + 1].isspace() else None
-            if following:
-                yield f"{norm[start:stop]} {following[0]}"
-            yield norm[start:stop]
-            start = stop
+    for unit in _UNIT.finditer(norm):
+        start, end = unit.span()
+        if is_cjk(norm[start]):
+            yield norm[start : start + 2]
+            continue
+        following = _UNIT.match(norm, end + 1) if norm[end : end + 1].isspace() else None
+        if following and not is_cjk(following[0][0]):
+            yield f"{unit[0]} {following[0]}"
+        yield unit[0]
 
 
 def find(text: str | Document, entries: Iterable[Entry]) -> list[Mention]:

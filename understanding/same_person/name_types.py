@@ -24,11 +24,7 @@ _EPITHETS = frozenset("the big little wee old young baby fat tall".split())
 _RANKS = frozenset("老大 老二 老三 老四 老五 老六 老七 老八 老幺 小幺".split())
 _ADDRESS = titles_used("suffix")
 _GENERIC = {
-    language: alternation(
-        row["word"]
-        for row in rows("heads")
-        if row["language"] == language and "generic" in row["uses"].split()
-    )
+    language: alternation(row["word"] for row in rows("heads") if row["language"] == language)
     for language in ("zh", "en")
 }
 _GENERIC_HEADS = re.compile(rf"(?:{_GENERIC['zh']}|\b(?:{_GENERIC['en']}))$")

@@ -47,12 +47,12 @@ OutcomeEnum = Literal["new", "changed", "same", "undecided", "skipped"]
 
 
 class BookEntry(TypedDict):
-    candidates: list[BookCandidate]
     number: int
     name: str
     outcome: OutcomeEnum
     contact: str | None
     why: str
+    candidates: list[BookCandidate]
 
 
 class BookForm(TypedDict):
@@ -65,11 +65,11 @@ FormatEnum = Literal["vcard", "google-csv"]
 
 
 class BookImport(TypedDict):
-    entries: list[BookEntry]
     format: FormatEnum
-    dry_run: bool
     counts: BookCounts
     unreadable: list[str]
+    entries: list[BookEntry]
+    dry_run: bool
     change_id: str | None
 
 

@@ -1,9 +1,26 @@
-// The map of people: one stop of Tab, arrow keys from disc to disc, and who is tied to whom.
+// The map of people: lines between the discs where the page has put these, one stop of Tab, arrow
+// keys from disc to disc, and who is tied to whom.
 "use strict";
 
 (() => {
   const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  const at = (node) => [Number(node.dataset.x), Number(node.dataset.y)];
+
+  // The middle of a disc.
+  function at(node) {
+    const { left, top, width, height } = node.firstElementChild.getBoundingClientRect();
+    return [left + width / 2, top + height / 2];
+  }
+
+  function draw(map) {
+    const { left, top } = map.querySelector(".ties").getBoundingClientRect();
+    const places = new Map([...map.querySelectorAll("[data-node]")].map((node) => [node.dataset.node, at(node)]));
+    for (const line of map.querySelectorAll("[data-ends]")) {
+      line.dataset.ends.split(" ").forEach((end, place) => {
+        line.setAttribute(`x${place + 1}`, places.get(end)[0] - left);
+        line.setAttribute(`y${place + 1}`, places.get(end)[1] - top);
+      });
+    }
+  }
 
   // The nearest one in this direction; what lies aside counts twice.
   function next(nodes, from, [right, down]) {
@@ -32,6 +49,7 @@
   function start() {
     for (const map of document.querySelectorAll("[data-map]:not([data-ready])")) {
       map.dataset.ready = "";
+      new ResizeObserver(() => draw(map)).observe(map);
       const nodes = [...map.querySelectorAll("[data-node]")];
       nodes.forEach((node, place) => node.setAttribute("tabindex", place ? "-1" : "0"));
       for (const [event, off] of [["focusin", "focusout"], ["mouseover", "mouseout"]]) {

@@ -7,9 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.command import MioCommand
-from contacts.address_books import book_formats
-from contacts.address_books.vcard_writer import write as write_vcard
 from imports import address_book
+from imports.dumps import BOOKS, vcard
 
 
 class Command(MioCommand):
@@ -26,9 +25,7 @@ class Command(MioCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", nargs="?", help="default: the standard output")
         parser.add_argument("--version", dest="edition", type=int, choices=(3, 4), default=4)
-        parser.add_argument(
-            "--format", dest="form", choices=book_formats.FILES, default=book_formats.VCARD
-        )
+        parser.add_argument("--format", dest="form", choices=BOOKS, default=vcard.NAME)
         super().add_arguments(parser)
 
     def handle(
@@ -36,8 +33,8 @@ class Command(MioCommand):
         **_options: Any,
     ) -> None:  # fmt: skip
         entries = address_book.entries_of(self.find_user(app, user))
-        vcard = form == book_formats.VCARD
-        text = write_vcard(entries, edition) if vcard else book_formats.write(entries, form)
+        options = {"version": edition} if form == vcard.NAME else {}
+        text = BOOKS[form].write(entries, **options)
         if file is None:
             self.stdout.write(text, ending="")
             return

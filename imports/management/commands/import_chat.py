@@ -20,7 +20,6 @@ from imports import dumps, intake, overview, people_intake
 from imports.formats import TITLES
 from imports.models import Import
 from imports.types import DayOrderUnknown, Dump, NotReadable
-from memories.pipeline import buffer
 
 ACTOR = "operator:import"
 
@@ -82,8 +81,8 @@ class Command(MioCommand):
         """Takes in people and memories, once somebody said who of them is the user. Raises
         NotReadable."""
         self._list_skipped(dump.skipped)
-        for owner in dump.owners:
-            self.stderr.write(f"{owner.memories:>8}  {owner.key}")
+        for key, count in dump.owners.items():
+            self.stderr.write(f"{count:>8}  {key}")
         if dry_run:
             planned = people_intake.plan(end_user, dump)
             for entry in planned.matched:
@@ -92,35 +91,31 @@ class Command(MioCommand):
             self.report(json, dry_run=True, format=dump.format, **planned.counts, model_calls=calls)
             return
         if dump.owners and me is None:
-            owners = ", ".join(owner.key for owner in dump.owners)
-            raise NotReadable("dump_says_not_who", owners=owners)
+            raise NotReadable("dump_says_not_who", owners=", ".join(dump.owners))
         end_user = _stored(end_user)
-        done = people_intake.take_in(end_user, dump, actor=ACTOR)
-        Import.note(end_user, dump.format, done.plan.counts, done.change)
-        change = done.change.pk if done.change else None
-        self.report(json, format=dump.format, **done.plan.counts, change=change)
+        done, change = people_intake.take_in(end_user, dump, actor=ACTOR)
+        self.report(json, format=dump.format, **done.counts, change=change and change.pk)
 
     def _import_chat(
         self, path: Path, zone: Any, day_first: bool | None, me: str | None, end_user: EndUser, *,
         dry_run: bool, json: bool,
     ) -> None:  # fmt: skip
-        """Takes in the messages of a chat. Raises NotReadable."""
         chat = overview.look(path, zone, day_first, end_user.names)
         self._list_writers(chat)
-        guessed = chat.guess.key if chat.guess else ""
         if dry_run:
-            chosen = guessed if chat.asks and not me else intake.choose(chat, me or "").me
+            chosen = chat.guess if chat.asks and not me else intake.choose(chat, me or "")
             self.report(json, dry_run=True, **_figures(chat, chosen))
             return
-        choice = intake.choose(chat, me or "")
+        user_key = intake.choose(chat, me or "")
         import_ = Import.objects.create(
             end_user=_stored(end_user), format=chat.format, total=chat.messages
         )
         try:
-            change = intake.begin(import_, choice, ACTOR)
             turns = overview.turns(path, zone, day_first)
             with self.bar(chat.messages, "message", "imported") as bar:
-                intake.load(import_, turns, choice, lambda read: bar.update(read - bar.n))
+                intake.load(
+                    import_, chat, user_key, turns, ACTOR, lambda read: bar.update(read - bar.n)
+                )
         except NotReadable as error:
             intake.fail(import_, error)
             raise CommandError(f"{error} Undo change {import_.change} to take it back.") from error
@@ -131,26 +126,24 @@ class Command(MioCommand):
             )
         self.report(
             json,
-            **_figures(chat, choice.me),
+            **_figures(chat, user_key),
             accepted=import_.accepted,
             duplicates=import_.duplicates,
             conflicts=import_.conflicts,
-            people=len(choice.people),
-            change=change.pk,
+            people=len(chat.people(user_key)),
+            change=import_.change,
         )
 
     def _list_writers(self, chat: overview.Overview) -> None:
-        """Writes on stderr who wrote how much, and who may be the user."""
-        for speaker in intake.most_first(chat.speakers.values()):
-            guess = chat.guess if chat.guess and chat.guess.key == speaker.key else None
-            note = f"  maybe the user ({guess.reason})" if guess else ""
+        for speaker in chat.most_first():
+            guessed = chat.guess == speaker.key
+            note = f"  maybe the user ({chat.guess_reason})" if guessed else ""
             self.stderr.write(f"{speaker.messages:>8}  {speaker.name}{note}")
         self._list_skipped(chat.skipped)
         if chat.day_first is not None:
             self.stderr.write(f"Dates are read as {'D/M/Y' if chat.day_first else 'M/D/Y'}.")
 
     def _list_skipped(self, skipped: Skipped) -> None:
-        """Writes on stderr what of the file was left out, the first of it by its place."""
         for reason in skipped.named:
             self.stderr.write(f"Left out: {reason}")
         if more := skipped.count - len(skipped.named):
@@ -158,7 +151,6 @@ class Command(MioCommand):
 
 
 def _stored(end_user: EndUser) -> EndUser:
-    """The end user in the database, made on first sight."""
     owner, _ = App.objects.get_or_create(name=end_user.app.name)
     return placement.first_seen(owner, end_user.external_id)
 
@@ -169,19 +161,6 @@ def _asks_model() -> bool:
 
 
 def _figures(chat: overview.Overview, me: str) -> dict[str, Any]:
-    """What a file holds; ``left_out`` are the messages of those who become nobody when ``me`` is
-    the user."""
-    batch = buffer.longest_batch()
-    return {
-        "format": chat.format,
-        "messages": chat.messages,
-        "undated": chat.undated,
-        "left_out": chat.left_out(me),
-        "unreadable": chat.skipped.count,
-        "speakers": {one.name: one.messages for one in intake.most_first(chat.speakers.values())},
-        "first": chat.first,
-        "last": chat.last,
-        "day_first": chat.day_first,
-        "model_calls": chat.calls(batch) if _asks_model() else 0,
-        "model_tokens": chat.model_tokens(batch) if _asks_model() else 0,
-    }
+    speakers = {one.name: one.messages for one in chat.most_first()}
+    cost = {} if _asks_model() else {"model_calls": 0, "model_tokens": 0}
+    return {**chat.figures(me), "speakers": speakers, **cost}

@@ -45,7 +45,7 @@ class Command(MioCommand):
                     {
                         "name": one.name,
                         "checks": one.checks,
-                        "missed": list(one.missed),
+                        "missed": one.missed,
                         "error": one.error,
                         "seconds": round(one.seconds, 2),
                         "tokens_in": one.usage.tokens_in,

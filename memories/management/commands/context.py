@@ -5,13 +5,9 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandError
-from rest_framework.exceptions import APIException
 from rest_framework.utils.encoders import JSONEncoder
 
-from accounts.errors import described
 from accounts.management.command import MioCommand
-from memories.api.context import ContextForm
 from memories.context import build
 from memories.context.request import ContextRequest
 
@@ -28,14 +24,8 @@ class Command(MioCommand):
     def handle(
         self, *, message: str, user: str, app: str, session: str, json: bool, **_options: Any
     ) -> None:
-        form = ContextForm(data={"message": message, "session_id": session})
-        try:
-            form.is_valid(raise_exception=True)
-        except APIException as error:
-            raise CommandError(described(error)) from error
-        injection = build.build(
-            self.find_user(app, user), ContextRequest(message, session_id=session)
-        )
+        request = ContextRequest(message, session_id=session)
+        injection = build.build(self.find_user(app, user), request)
         if json:
             body = asdict(injection)
             self.stdout.write(jsonlib.dumps(body, ensure_ascii=False, cls=JSONEncoder))

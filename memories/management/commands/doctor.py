@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from collections.abc import Collection, Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -59,24 +60,14 @@ class Command(MioCommand):
                 ok=not wrong,
                 checks=len(checks),
                 repaired=repaired,
-                findings={
-                    name: [
-                        {"end_user": f.end_user_id, "subject": f.subject, "problem": f.problem}
-                        for f in findings
-                    ]
-                    for name, findings in wrong.items()
-                },
+                findings={name: list(map(asdict, findings)) for name, findings in wrong.items()},
                 warnings=warnings,
             )
         else:
-            for line in _lines(wrong):
-                self.stdout.write(line)
-            for warning in warnings:
-                self.stdout.write(f"Warning: {warning}")
-            if repaired:
-                self.stdout.write(f"{repaired} things were repaired.")
-            if not wrong:
-                self.stdout.write(f"All {len(checks)} checks hold.")
+            lines = [*_lines(wrong), *(f"Warning: {warning}" for warning in warnings)]
+            lines += [f"{repaired} things were repaired."] if repaired else []
+            lines += [] if wrong else [f"All {len(checks)} checks hold."]
+            self.stdout.writelines(f"{line}\n" for line in lines)
         if wrong:
             total = sum(map(len, wrong.values()))
             raise CommandError(f"{total} things are wrong in {len(wrong)} of {len(checks)} checks.")
@@ -86,13 +77,12 @@ def _lines(wrong: "dict[str, list[Finding]]") -> Iterator[str]:
     for name, findings in wrong.items():
         yield f"{name}: {len(findings)}"
         for finding in findings[:SHOWN]:
-            yield f"  user {finding.end_user_id}, {finding.subject}: {finding.problem}"
+            yield f"  user {finding.end_user}, {finding.subject}: {finding.problem}"
         if len(findings) > SHOWN:
             yield f"  … and {len(findings) - SHOWN} more"
 
 
 def _warnings() -> list[str]:
-    """What is no damage and may be meant."""
     warnings = [*row_security.warnings(connection)]
     users = EndUser.objects.filter(has_unlinked=True)
     if count := Memory.objects.of_nobody(users.order_by().values("pk")).count():

@@ -50,7 +50,11 @@ class Command(MioCommand):
         with self.bar(len(lines), "message", "received") as bar:
             for start in range(0, len(lines), MAX_MESSAGES):
                 chunk = lines[start : start + MAX_MESSAGES]
-                received = _receive(owner, user, chunk, later=not wait)
+                messages = [_message(number, line) for number, line in chunk]
+                with atomic():
+                    received = buffer.receive(owner, user, messages)
+                    if received.extraction_due and not wait:
+                        queue.enqueue("extract", received.end_user.pk)
                 accepted += received.accepted
                 duplicates += received.duplicates
                 conflicts += len(received.conflicts)
@@ -70,8 +74,7 @@ class Command(MioCommand):
         with self.bar(total, "message", "extracted") as bar:
             try:
                 done = catch_up.catch_up(
-                    end_user.pk,
-                    progress=lambda pending: bar.update(total - pending - bar.n),
+                    end_user.pk, progress=lambda pending: bar.update(total - pending - bar.n)
                 )
             except catch_up.Postponed as error:
                 raise CommandError(str(error)) from error
@@ -82,7 +85,6 @@ class Command(MioCommand):
 
 
 def _lines(file: str) -> list[tuple[int, bytes]]:
-    """The lines that hold something, with their numbers."""
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
@@ -90,17 +92,6 @@ def _lines(file: str) -> list[tuple[int, bytes]]:
     # Editors of Windows begin a file with a mark of its encoding.
     numbered = enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
     return [(number, line) for number, line in numbered if line.strip()]
-
-
-def _receive(
-    app: App, user: str, chunk: list[tuple[int, bytes]], *, later: bool
-) -> buffer.Received:
-    messages = [_message(number, line) for number, line in chunk]
-    with atomic():
-        received = buffer.receive(app, user, messages)
-        if later and received.extraction_due:
-            queue.enqueue("extract", received.end_user.pk)
-    return received
 
 
 def _message(number: int, line: bytes) -> buffer.Incoming:

@@ -8,7 +8,6 @@ from django.core.management.base import CommandError
 
 from accounts.management.command import MioCommand
 from memories.jobs import reembed
-from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
 from memories.providers.factory import embedder, embedder_named
 from memories.search import vectors
@@ -45,19 +44,20 @@ class Command(MioCommand):
             raise CommandError("--prune keeps the model of the settings, for all users.")
         if prune:
             return self._prune(json)
-        chosen = self._embedder(model, dimensions)
+        usual = embedder()
+        try:
+            chosen = embedder_named(model or usual.model, dimensions or usual.dimensions)
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from error
         users = None if user is None else [self.find_user(app, user).pk]
         space = vectors.space(chosen)
         with self.bar(reembed.missing(space, users).count(), "memory", "embedded") as bar:
             try:
                 done = reembed.reembed(chosen, users, bar.update)
-            except ProviderError as error:
+            except (ProviderError, KeyboardInterrupt) as error:
+                why = error if isinstance(error, ProviderError) else "Stopped."
                 raise CommandError(
-                    f"{error} {bar.n} memories were embedded; run it again to go on."
-                ) from error
-            except KeyboardInterrupt as error:
-                raise CommandError(
-                    f"Stopped. {bar.n} memories were embedded; run it again to go on."
+                    f"{why} {bar.n} memories were embedded; run it again to go on."
                 ) from error
         with self.bar(None, "partition", "indexed") as bar:
             vectors.build_index(space, bar.update)
@@ -71,10 +71,3 @@ class Command(MioCommand):
             except reembed.NotReady as error:
                 raise CommandError(str(error)) from error
         self.report(json, dropped=pruned.vectors, spaces=list(pruned.spaces))
-
-    def _embedder(self, model: str | None, dimensions: int | None) -> Embedder:
-        held = embedder()
-        try:
-            return embedder_named(model or held.model, dimensions or held.dimensions)
-        except ImproperlyConfigured as error:
-            raise CommandError(str(error)) from error

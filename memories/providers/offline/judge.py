@@ -1,13 +1,10 @@
-"""What a sentence does, and whether it states something of a life that is worth a memory.
-
-Logistic heads over the sentence's vector and its surface cues, learned from the corpus
-(``python -m tools train sentence_heads``). Their weights are for the local embedder's space,
-whatever model embeds the memories.
-"""
+"""What a sentence does, and whether it states something of a life that is worth a memory: logistic
+heads over its vector in the local embedder's space and its surface cues, learned from the corpus
+(``python -m tools train sentence_heads``)."""
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -30,22 +27,31 @@ Array = NDArray[np.float64]
 
 # Words this near the beginning open the sentence: "Can you", 帮我, but not "he can you know".
 _OPENING = 12
-# What any one of these characters or texts marks.
-_SIGNS = {
-    "mark_question": "?？",
-    "mark_exclamation": "!！",
-    "mark_trailing": ("...", "…", "。。", "~", "～"),
-    "mark_quote": '"“”「」『』',
-    "mark_colon": ":：",
-    "mark_line": "\n",
-}
-_MARKS = {
-    "mark_item": re.compile(r"(?m)^\s*(?:[-*>•]|\d+[.)、])\s*\S"),
-    "mark_address": re.compile(r"https?://|www\.|\w@\w"),
-    "mark_code": re.compile(r"[{}<>;=`\\]"),
-    "mark_emoji": re.compile(r"[\U0001F300-\U0001FAFF☀-➿]"),
-    "mark_digit": re.compile(r"\d"),
-    "mark_year": re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)"),
+
+
+def _holds(*signs: str) -> Callable[[str], bool]:
+    return lambda text: any(sign in text for sign in signs)
+
+
+_ITEM = re.compile(r"(?m)^\s*(?:[-*>•]|\d+[.)、])\s*\S")
+_ADDRESS = re.compile(r"https?://|www\.|\w@\w")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+# Whether a text has a mark, in the order of the weights.
+_MARKS: Mapping[str, Callable[[str], object]] = {
+    "mark_question": _holds(*"?？"),
+    "mark_exclamation": _holds(*"!！"),
+    "mark_trailing": _holds("...", "…", "。。", "~", "～"),
+    "mark_quote": _holds(*'"“”「」『』'),
+    "mark_colon": _holds(*":："),
+    "mark_line": _holds("\n"),
+    "mark_item": _ITEM.search,
+    "mark_address": _ADDRESS.search,
+    "mark_code": _holds(*"{}<>;=`\\"),
+    "mark_emoji": lambda text: any(
+        "\U0001f300" <= c <= "\U0001faff" or "☀" <= c <= "➿" for c in text
+    ),
+    "mark_digit": lambda text: any(map(str.isdecimal, text)),
+    "mark_year": _YEAR.search,
 }
 
 
@@ -53,7 +59,7 @@ def cue_names() -> tuple[str, ...]:
     """The names of all cues, in the order of the weights."""
     words = lexicon.groups("sentence_cues")
     opening = (f"opens_{name}" for name in words)
-    return (*words, *opening, *_SIGNS, *_MARKS, "length", "short", "han", "lines")
+    return (*words, *opening, *_MARKS, "length", "short", "han", "lines")
 
 
 def cues(text: str) -> list[float]:
@@ -63,8 +69,7 @@ def cues(text: str) -> list[float]:
     words = lexicon.groups("sentence_cues")
     present = [float(name in spans) for name in words]
     opens = [float(name in spans and spans[name][0][0] <= _OPENING) for name in words]
-    marks = [float(any(sign in text for sign in signs)) for signs in _SIGNS.values()]
-    marks += [float(pattern.search(text) is not None) for pattern in _MARKS.values()]
+    marks = [float(bool(has_mark(text))) for has_mark in _MARKS.values()]
     han = sum(map(is_han, text))
     size = len(text.split()) + han / 2  # a Chinese word has about two characters
     shape = [

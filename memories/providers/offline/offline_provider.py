@@ -1,11 +1,16 @@
-"""The deterministic provider: small models learned from the corpus, and rules; no network."""
+"""The deterministic provider: small models learned from the corpus, and rules; no network.
 
-from collections.abc import Mapping, Sequence
+A new quote ends facts of known memories, and nothing else: a fact ends another of the same key of
+the same person where a person has one value at a time, and a taste the opposite taste.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import TypeVar
 from uuid import UUID
 
-from memories.providers.offline.conflicts import resolve
+from accounts.reasons import Reason
+from memories.fact_conflicts import contradicted, opposites
 from memories.providers.offline.profile_patches import consolidate
 from memories.providers.offline.reading.reader import extract
 from memories.types import (
@@ -15,10 +20,16 @@ from memories.types import (
     ProfilePatch,
     ProfileRequest,
     Reply,
+    Resolution,
     Resolutions,
+    StoredFact,
+    StoredMemory,
     Usage,
+    Verdict,
 )
+from understanding.text import letters
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 
@@ -30,18 +41,57 @@ class OfflineProvider:
     model = "learned-1"
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
-        started = perf_counter()
-        return _reply(extract(request), started)
+        return _timed(extract, request)
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
-        started = perf_counter()
-        return _reply(resolve(cases), started)
+        return _timed(lambda cases: {case.key: _resolve(case) for case in cases}, cases)
 
     def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
-        started = perf_counter()
-        patches = {request.person.id: consolidate(request) for request in requests}
-        return _reply(patches, started)
+        return _timed(lambda asked: {one.person.id: consolidate(one) for one in asked}, requests)
 
 
-def _reply(value: T, started: float) -> Reply[T]:
-    return Reply(value, Usage(0, 0, (perf_counter() - started) * 1000))
+def _timed(answer: Callable[[A], T], asked: A) -> Reply[T]:
+    started = perf_counter()
+    return Reply(answer(asked), Usage(0, 0, (perf_counter() - started) * 1000))
+
+
+_TASTE_CHANGED = {"likes": "now_dislikes", "interests": "now_dislikes", "dislikes": "now_likes"}
+
+
+def _resolve(case: ConflictCase) -> list[Resolution]:
+    ended: dict[UUID, tuple[StoredFact, ...]] = {}
+    reasons: list[Reason] = []
+    for memory in case.existing:
+        if _repeats(case.new, memory):
+            return [Resolution(Verdict.DUPLICATE, (memory.id,), Reason("known_already"))]
+        facts = _ended_facts(case.new, memory)
+        if facts and case.new.said_at >= memory.said_at:
+            ended[memory.id] = tuple(facts)
+            reasons += facts.values()
+    if not ended:
+        return []
+    first, *rest = dict.fromkeys(reasons)
+    why = Reason("all_of", clauses=[first, *rest]) if rest else first
+    return [Resolution(Verdict.SUPERSEDES, tuple(ended), why, ended)]
+
+
+def _repeats(new: StoredMemory, memory: StoredMemory) -> bool:
+    """Whether both have the same letters and may be about the same people."""
+    others = new.people and memory.people and new.people.isdisjoint(memory.people)
+    same = letters(new.content) == letters(memory.content)
+    return same and not others and set(new.facts) <= set(memory.current)
+
+
+def _ended_facts(new: StoredMemory, memory: StoredMemory) -> Mapping[StoredFact, Reason]:
+    """The facts of a memory that the new one contradicts, with why."""
+    reasons: dict[StoredFact, Reason] = {}
+    for fact, old in contradicted(new.facts, new.said_at, memory.current):
+        if fact.key == old.key and not fact.over(new.said_at):
+            reasons[old] = Reason(
+                "value_changed", attribute=fact.key, new=fact.value, old=old.value
+            )
+        elif old.key in opposites(fact.key):
+            reasons[old] = Reason(_TASTE_CHANGED[old.key], new=fact.value)
+        else:
+            reasons[old] = Reason("left_place", company=old.value)
+    return reasons

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -27,7 +28,14 @@ def consolidate(request: ProfileRequest) -> ProfilePatch:
     """The patch: attributes and dated events. A personality is not read from them."""
     memories = sorted(request.memories, key=lambda memory: memory.said_at)
     attributes, replaces = _attributes(request, memories)
-    return ProfilePatch(attributes=attributes, replaces=replaces, timeline=_timeline(memories))
+    # What happened of weight on a day, or in a month, that was said.
+    events = [
+        TimelineEvent(memory.content, _when(at, memory.happens_until), (memory.id,))
+        for memory in memories
+        if (at := memory.happens_at) is not None and _EVENT.search(memory.content)
+    ]
+    timeline = tuple(sorted(events, key=lambda event: event.at))
+    return ProfilePatch(attributes=attributes, replaces=replaces, timeline=timeline)
 
 
 def _attributes(
@@ -42,7 +50,8 @@ def _attributes(
         key, told = fact.key, memory.said_at
         if fact.person != request.person.id or told_key(fact, told) != key:
             continue
-        value = AttributeValue(fact.value, (memory.id,), _since(memory))
+        since = told if memory.happens_at is None else min(memory.happens_at, told)
+        value = AttributeValue(fact.value, (memory.id,), since)
         so_far = values.setdefault(key, [])
         if is_single(key):
             replaces.add(key)
@@ -53,7 +62,10 @@ def _attributes(
             if past and history and not any(same_value(one.value, past.value) for one in known):
                 values.setdefault(history, []).append(past)
         else:
-            _put_many(so_far, value)
+            same = (n for n, o in enumerate(so_far) if letters(o.value) == letters(value.value))
+            at = next(same, len(so_far))
+            old = so_far[at] if at < len(so_far) else value
+            so_far[at : at + 1] = [replace(old, sources=_union(old.sources, value.sources))]
         if key in FORMER:  # what somebody has left is current no more, unless taken up since
             left = FORMER[key]
             present = values.get(left) or (() if left in replaces else profile.get(left, ()))
@@ -68,8 +80,7 @@ def _attributes(
 def _newer(
     current: AttributeValue | None, value: AttributeValue, told: datetime
 ) -> tuple[AttributeValue, AttributeValue | None]:
-    """Of two values of a single attribute the one that was told last, in whatever order the
-    memories arrive, and the other; one value where they are the same."""
+    """Of two values of a single attribute the one told last, and the other where it differs."""
     if current is None:
         return value, None
     if same_value(current.value, value.value):
@@ -79,34 +90,8 @@ def _newer(
     return (current, value) if late else (value, current)
 
 
-def _since(memory: StoredMemory) -> datetime:
-    """From when a value of ``memory`` is known to hold: its own date, at the latest the telling."""
-    at = memory.happens_at
-    return memory.said_at if at is None else min(at, memory.said_at)
-
-
-def _put_many(values: list[AttributeValue], value: AttributeValue) -> None:
-    """Adds a value, or its source where it is known."""
-    for number, other in enumerate(values):
-        if letters(other.value) == letters(value.value):
-            sources = _union(other.sources, value.sources)
-            values[number] = AttributeValue(other.value, sources, other.since)
-            return
-    values.append(value)
-
-
 def _union(left: tuple[UUID, ...], right: tuple[UUID, ...]) -> tuple[UUID, ...]:
     return tuple(dict.fromkeys((*left, *right)))
-
-
-def _timeline(memories: Iterable[StoredMemory]) -> tuple[TimelineEvent, ...]:
-    """What happened of weight on a day, or in a month, that was said, in order of happening."""
-    events = [
-        TimelineEvent(memory.content, _when(at, memory.happens_until), (memory.id,))
-        for memory in memories
-        if (at := memory.happens_at) is not None and _EVENT.search(memory.content)
-    ]
-    return tuple(sorted(events, key=lambda event: event.at))
 
 
 def _when(at: datetime, until: datetime | None) -> str:

@@ -48,13 +48,9 @@ class ChatModel:
         self._server = server
 
     def stream(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
-        """The reply, each piece as it comes; what was yielded stands whatever follows.
-
-        Raises TransientError when the server is overloaded, takes too long or breaks off,
-        PermanentError when it or the model refuses, OutputError when what comes is no stream
-        of the protocol or the reply was cut at its length limit. Only before the first piece
-        is another try made. Closing the iterator ends the reply.
-        """
+        """The reply, each piece as it comes. Another try is made only before the first. Raises
+        TransientError when the server is overloaded, takes too long or breaks off, PermanentError
+        when it refuses, OutputError for no stream of the protocol or a reply cut at its length."""
         pieces = self._server.open(partial(self._send, messages=messages), MAX_ATTEMPTS)
         with closing(pieces):
             ended = False

@@ -2,7 +2,6 @@
 send: what stands beside the answer or around it never spoils it."""
 
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,17 +24,22 @@ class Completion:
 def read(body: str) -> Completion | None:
     """The first choice of a completion; None where the body holds none. Servers that can't but
     stream send the pieces of one though none were asked for."""
-    parts = list(_parts(body))
-    choices = [choice for part in parts if (choice := _choice(part))]
-    messages = [message for choice in choices if (message := _message(choice)) is not None]
-    finish = next(
-        (choice["finish_reason"] for choice in choices[::-1] if choice.get("finish_reason")), ""
-    )
+    whole = _loaded(body.strip().removesuffix(f"data: {_DONE}"))
+    events = (_loaded(line[5:]) for line in body.splitlines() if line.startswith("data:"))
+    parts = _objects([whole]) or _objects([*events])
+    choices = [first for part in parts for first in _objects(part.get("choices"))[:1]]
+    messages = []
+    for one in choices:
+        text = {"content": one["text"]} if "text" in one else None
+        messages += _objects([one.get("message"), one.get("delta"), text])[:1]
+    finish = next((one["finish_reason"] for one in choices[::-1] if one.get("finish_reason")), "")
     if not messages or (len(messages) > 1 and not finish and _DONE not in body):
         return None
+    # Some servers ask for structured output by a tool.
+    calls = [call for message in messages for call in _objects(message.get("tool_calls"))]
     said = [
         "".join(written(message.get("content")) for message in messages),
-        "".join(_arguments(message.get("tool_calls")) for message in messages),
+        "".join(written(o.get("arguments")) for c in calls for o in _objects([c.get("function")])),
         # Where thoughts are told apart, what comes without any is taken for one.
         "".join(written(m.get("reasoning_content") or m.get("reasoning")) for m in messages),
     ]
@@ -47,54 +51,26 @@ def read(body: str) -> Completion | None:
     )
 
 
-def _parts(body: str) -> Iterator[dict[str, Any]]:
-    """The object that a body is, or those of a stream of events."""
-    whole = _loaded(body.strip().removesuffix(f"data: {_DONE}"))
-    if isinstance(whole, dict):
-        yield whole
-        return
-    for line in body.splitlines():
-        if line.startswith("data:") and isinstance(part := _loaded(line[5:]), dict):
-            yield part
-
-
 def _loaded(text: str) -> Any:
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     return None
 
 
-def _choice(part: dict[str, Any]) -> dict[str, Any] | None:
-    choices = part.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else None
-
-
-def _message(choice: dict[str, Any]) -> dict[str, Any] | None:
-    for name in ("message", "delta"):
-        if isinstance(found := choice.get(name), dict):
-            return found
-    return {"content": choice["text"]} if "text" in choice else None
+def _objects(values: Any) -> list[dict[str, Any]]:
+    """The objects in a list; none where something else came in its place."""
+    return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
 
 
 def written(content: Any) -> str:
-    """What is written in a content: a text, a list of pieces of which those of text count, or an
-    object that was meant to be one."""
+    """The text of a content: a text, a list of pieces, or an object that was meant to be one."""
     if isinstance(content, list):
-        return "".join(written(_piece(piece)) for piece in content)
+        return "".join(
+            written(one.get("text") if isinstance(one, dict) else one) for one in content
+        )
     if isinstance(content, dict):
         return json.dumps(content, ensure_ascii=False)
     return content if isinstance(content, str) else ""
-
-
-def _piece(piece: Any) -> Any:
-    return piece.get("text") if isinstance(piece, dict) else piece
-
-
-def _arguments(calls: Any) -> str:
-    """What a tool was called with: some servers ask for structured output by one."""
-    functions = [call.get("function") for call in calls or () if isinstance(call, dict)]
-    return "".join(written(one.get("arguments")) for one in functions if isinstance(one, dict))
 
 
 def _tokens(usage: Any) -> tuple[int, int] | None:

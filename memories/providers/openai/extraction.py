@@ -1,27 +1,17 @@
-"""An extraction request as JSON for a model, and the model's answer as an Extraction.
+"""An extraction request as JSON for a model, and its answer as an Extraction: people and turns get
+short ids, and what refers to an id that was never given is dropped."""
 
-People and turns get short ids in the prompt; an answer is mapped back by those ids, and
-what refers to an id that was never given is dropped.
-"""
-
-import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from accounts.reasons import Reason
 from memories.providers.errors import OutputError
-from memories.providers.openai.schemas import (
-    DateOut,
-    ExtractionOut,
-    FactOut,
-    ForgetOut,
-    MemoryOut,
-    PersonOut,
-    SameOut,
-)
+from memories.providers.openai import schemas
+from memories.providers.openai.schemas import Question, numbered
 from memories.types import (
     CONTACT,
     ExtractedMemory,
@@ -43,7 +33,7 @@ from understanding.same_person import namesakes
 from understanding.same_person.name_similarity import are_homophones
 from understanding.statements.own_words import LONGEST, own_words, unquoted, without_injected
 from understanding.statements.secrets import masked
-from understanding.text import clean, encodable, folded, middle_cut
+from understanding.text import clean, folded, middle_cut
 from understanding.types import Person
 
 MAX_CONTENT = 1000  # graphemes; the limit of TiMemory
@@ -52,7 +42,6 @@ MAX_VALUE = 200
 MAX_QUOTE = 300
 MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in the chat
 LONGEST_MEMORY = 200  # graphemes of a known memory that are shown
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MAX_WORDS, MAX_WORD, MAX_KEYS = 8, 40, 5  # of what is to be forgotten; graphemes of a word
 # Fewer letters are in too many memories to say which is meant.
 _DISTINCT = re.compile(r"[\u3400-\u9fff]{2}|[^\W\d_]{3}|\d{2}")
@@ -61,10 +50,18 @@ TELLING = frozenset({USER, CONTACT})
 SPOKEN = TELLING | {"assistant"}
 
 
-class ExtractionPrompt:
-    """One request with its short ids: what is sent, and how the answer is read."""
+def extraction(request: ExtractionRequest) -> Question[Extraction] | None:
+    """What a batch of turns tells; None where nobody said anything in it."""
+    batch = _Batch(request)
+    return (
+        Question("extract", batch.as_json(), schemas.ExtractionOut, batch.read)
+        if batch.news
+        else None
+    )
 
-    name, answer = "extract", ExtractionOut
+
+class _Batch:
+    """One request with its short ids: what is sent, and how the answer is read."""
 
     def __init__(self, request: ExtractionRequest) -> None:
         self._request = request
@@ -72,60 +69,45 @@ class ExtractionPrompt:
             turn.id: masked(without_injected(turn.content))
             for turn in request.context + request.turns
         }
-        spoken = [turn for turn in request.context + request.turns if self._is_spoken(turn)]
+        spoken = [
+            turn
+            for turn in request.context + request.turns
+            if turn.role in SPOKEN and self._said[turn.id].strip()
+        ]
         self._turns = dict(enumerate(spoken, 1))
         self._new_turn_ids = {turn.id for turn in request.turns}
+        # What the user or a contact said in the turns to be extracted.
+        self.news = [t for t in spoken if t.role in TELLING and t.id in self._new_turn_ids]
+        self._own_turns = [turn for turn in self.news if turn.role == USER]
         self._heard = folded(" \n".join(f"{turn.speaker} {self._said[turn.id]}" for turn in spoken))
-        sent = self._people_to_send()
-        self._known = {f"p{number}": person for number, person in enumerate(sent, 1)}
+        self._known = numbered("p", self._people_to_send())
         self._short = {person.id: short for short, person in self._known.items()}
         self._memories = {f"m{memory.id.hex[:8]}": memory for memory in request.memories}
         self._user_names = {folded(name) for name in request.user_names}
 
-    def _is_spoken(self, turn: Turn) -> bool:
-        return turn.role in SPOKEN and bool(self._said[turn.id].strip())
-
     def _people_to_send(self) -> list[Person]:
-        def is_heard(person: Person) -> bool:
-            return any(
-                folded(name) in self._heard for name in (person.name, *person.aliases) if name
-            )
-
-        heard = [person for person in self._request.people if is_heard(person)]
-        named = {person.id for person in heard}
-        others = [person for person in self._request.people if person.id not in named]
+        heard, others = list[Person](), list[Person]()
+        for person in self._request.people:
+            names = (folded(name) for name in _names(person) if name)
+            (heard if any(name in self._heard for name in names) else others).append(person)
         return heard + others[: max(0, MAX_PEOPLE - len(heard))]
 
-    @property
-    def has_news(self) -> bool:
-        """Whether the user or a contact said anything in the turns to be extracted."""
-        return any(
-            turn.role in TELLING and turn.id in self._new_turn_ids for turn in self._turns.values()
-        )
-
-    def as_json(self) -> str:
+    def as_json(self) -> dict[str, Any]:
         """The request as the model sees it."""
-        turns = [(number, turn) for number, turn in self._turns.items()]
-        return to_json(
-            {
-                "language": self._request.language,
-                "user_names": list(self._request.user_names),
-                "people": [person_as_json(person, short) for short, person in self._known.items()],
-                "memories": [
-                    self._memory_as_json(short, memory) for short, memory in self._memories.items()
-                ],
-                "earlier": [
-                    self._turn_as_json(number, turn)
-                    for number, turn in turns
-                    if turn.id not in self._new_turn_ids
-                ],
-                "turns": [
-                    self._turn_as_json(number, turn)
-                    for number, turn in turns
-                    if turn.id in self._new_turn_ids
-                ],
-            }
-        )
+        earlier, turns = list[dict[str, Any]](), list[dict[str, Any]]()
+        for number, turn in self._turns.items():
+            shown = turns if turn.id in self._new_turn_ids else earlier
+            shown.append(self._turn_as_json(number, turn))
+        return {
+            "language": self._request.language,
+            "user_names": list(self._request.user_names),
+            "people": [person_as_json(person, short) for short, person in self._known.items()],
+            "memories": [
+                self._memory_as_json(short, memory) for short, memory in self._memories.items()
+            ],
+            "earlier": earlier,
+            "turns": turns,
+        }
 
     def _memory_as_json(self, short: str, memory: StoredMemory) -> dict[str, Any]:
         about = [self._short[pk] for pk in sorted(memory.people) if pk in self._short]
@@ -139,13 +121,13 @@ class ExtractionPrompt:
             "n": number,
             "role": turn.role,
             "at": turn.said_at.replace(tzinfo=None).isoformat(timespec="minutes"),
-            "day": WEEKDAYS[turn.said_at.weekday()],
+            "day": f"{turn.said_at:%a}",
             "text": f"{turn.speaker}: {text}" if turn.speaker else text,
         }
 
-    def read(self, out: ExtractionOut) -> Extraction:
-        """The answer in terms of the request's own ids. Raises OutputError where it remembers
-        things and none of a turn that was shown: that is no answer to this request."""
+    def read(self, out: schemas.ExtractionOut) -> Extraction:
+        """The answer by the request's own ids. Raises OutputError where it remembers things and none of
+        a turn that was shown."""
         told = [number for item in out.memories for number in item.turns]
         if told and not any(number in self._turns for number in told):
             raise OutputError(Reason("answer_unusable", errors=["unknown_turns"]))
@@ -159,9 +141,7 @@ class ExtractionPrompt:
             refs.setdefault(short, short)
             people.setdefault(short, _known_person(short, known))
         asked = [
-            (request, item)
-            for item in out.forget
-            if (request := self._forget(item, refs, people)) is not None
+            (request, item) for item in out.forget if (request := self._forget(item, refs, people))
         ]
         # Of each person of whom all is to be forgotten, the number of the turn that asks.
         whole = {
@@ -201,13 +181,12 @@ class ExtractionPrompt:
         )
 
     def _forget(
-        self, out: ForgetOut, refs: Mapping[str, str], people: Mapping[str, ExtractedPerson]
+        self, out: schemas.ForgetOut, refs: Mapping[str, str], people: Mapping[str, ExtractedPerson]
     ) -> ForgetRequest | None:
-        """A request to forget, taken only where the user's own words in a new turn ask and it means
-        something certain: it hides memories at once, and later erases them."""
+        """A request to forget, where the user's own words in a new turn ask for something certain."""
         asked = self._turns.get(out.asked_in)
         # In a chat with people, what is asked is asked of them.
-        if asked is None or asked.id not in self._new_turn_ids or not _asks(asked, out.quote):
+        if asked is None or asked not in self._own_turns or not _asks(asked, out.quote):
             return None
         if asked.session_id in self._request.chats or (ref := refs.get(out.person)) is None:
             return None  # somebody who was never shown is not to be taken as the user
@@ -233,8 +212,7 @@ class ExtractionPrompt:
     def _is_forgotten(
         self, memory: ExtractedMemory, dropped: Iterable[set[int]], whole: Mapping[str, int]
     ) -> bool:
-        """Whether a memory of the answer rests on turns that are ``dropped``, or was told of somebody
-        before the turn that asks to forget all of them."""
+        """Whether a memory rests on ``dropped`` turns, or on ones before all of somebody was."""
         if any(set(memory.turn_ids) <= turns for turns in dropped):
             return True
         last = max(number for number, turn in self._turns.items() if turn.id in memory.turn_ids)
@@ -250,42 +228,26 @@ class ExtractionPrompt:
         known = (self._memories.get(short) for short in dict.fromkeys(short_ids))
         return tuple(memory.id for memory in known if memory)
 
-    def _same(self, out: SameOut) -> SamePerson | None:
+    def _same(self, out: schemas.SameOut) -> SamePerson | None:
         """Two known people who are one; the quote only where the user says it of both names."""
         refs = [ref for ref in dict.fromkeys(out.people) if ref in self._known]
         if len(refs) != 2:
             return None
-        one, other = (self._known[ref] for ref in refs)
-        quote = self._quote(
-            out.quote,
-            (t for t in self._turns.values() if t.id in self._new_turn_ids and t.role == USER),
-        )
+        quote = self._quote(out.quote, self._own_turns)
         said = folded(quote)
-        states = all(
-            any(folded(name) in said for name in (person.name, *person.aliases) if name)
-            for person in (one, other)
-        )
+        names = [[folded(name) for name in _names(self._known[ref]) if name] for ref in refs]
+        states = all(any(name in said for name in of_one) for of_one in names)
         return SamePerson(refs[0], refs[1], quote if states else "")
 
     def _own_names(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of ``names`` that the user said in a new turn and that no known person bears."""
-        told = folded(
-            " \n".join(
-                self._said[turn.id]
-                for turn in self._turns.values()
-                if turn.role == USER and turn.id in self._new_turn_ids
-            )
-        )
-        borne = {
-            folded(name)
-            for person in self._request.people
-            for name in (person.name, *person.aliases)
-        }
+        told = folded(" \n".join(self._said[turn.id] for turn in self._own_turns))
+        borne = {folded(name) for person in self._request.people for name in _names(person)}
         found = {folded(text): text for name in names if (text := clean(name, MAX_NAME))}
         return tuple(text for key, text in found.items() if key in told and key not in borne)
 
     def _add_person(
-        self, out: PersonOut, people: dict[str, ExtractedPerson], refs: dict[str, str]
+        self, out: schemas.PersonOut, people: dict[str, ExtractedPerson], refs: dict[str, str]
     ) -> None:
         if out.id in refs:
             return
@@ -300,67 +262,52 @@ class ExtractionPrompt:
             return
         refs[out.id] = out.id
         wrong = set(map(folded, out.wrong_aliases))
+        relationship = clean(out.relationship, MAX_NAME)
         if known is None:
+            borne = {folded(one.name) for one in people.values() if one.contact_id is None}
             people[out.id] = ExtractedPerson(
                 ref=out.id,
                 name=name,
                 aliases=self._heard_names(out.aliases, {folded(name)} | wrong),
-                relationship=clean(out.relationship, MAX_NAME),
+                relationship=relationship,
                 gender=out.gender,
-                namesake=self._is_namesake(name, clean(out.relationship, MAX_NAME))
-                or any(
-                    _is_new(other) and folded(other.name) == folded(name)
-                    for other in people.values()
-                ),
+                namesake=self._is_namesake(name, relationship) or folded(name) in borne,
             )
         else:
-            names = (known.name, *known.aliases)
-            taken = {folded(text) for text in names} | wrong
-            people[out.id] = ExtractedPerson(
-                ref=out.id,
-                name=known.name,
-                contact_id=_contact_id(known),
-                aliases=self._heard_names([name, *out.aliases], taken),
-                relationship=clean(out.relationship, MAX_NAME) or known.relationship,
+            names = _names(known)
+            better = self._heard_names([out.better_name], {folded(known.name)})
+            people[out.id] = replace(
+                _known_person(out.id, known),
+                aliases=self._heard_names([name, *out.aliases], {*map(folded, names)} | wrong),
+                relationship=relationship or known.relationship,
                 gender=known.gender or out.gender,
-                better_name=next(
-                    iter(self._heard_names([out.better_name], {folded(known.name)})), ""
-                ),
+                better_name=better[0] if better else "",
                 wrong_aliases=tuple(text for text in names if folded(text) in wrong),
             )
 
     def _is_namesake(self, name: str, relationship: str) -> bool:
-        """Whether a new person bears the name of a known one and is another by what was said,
-        not by an id that the model overlooked."""
-        key = folded(name)
+        """Whether a new person bears a known one's name and is another by what was said."""
         same = [
             person.relationship
             for person in self._request.people
-            if key in map(folded, (person.name, *person.aliases))
+            if folded(name) in map(folded, _names(person))
         ]
         return bool(same) and (
             all(namesakes.is_someone_else(relationship, known) for known in same)
-            or any(self._says_another(turn, name) for turn in self._request.turns)
-        )
-
-    def _says_another(self, turn: Turn, name: str) -> bool:
-        said = self._said[turn.id] if turn.role == USER else ""
-        return any(
-            namesakes.says_another(said, found.start(), found.end())
-            for found in re.finditer(re.escape(name), said)
+            or any(
+                namesakes.says_another(self._said[turn.id], *found.span())
+                for turn in self._own_turns
+                for found in re.finditer(re.escape(name), self._said[turn.id])
+            )
         )
 
     def _heard_names(self, names: Iterable[str], taken: set[str]) -> tuple[str, ...]:
         """Those of ``names`` that somebody used in the conversation and that are not taken."""
-        heard: dict[str, str] = {}
-        for name in names:
-            text = clean(name, MAX_NAME)
-            key = folded(text)
-            if key and key not in taken and key in self._heard and key not in self._user_names:
-                heard.setdefault(key, text)
-        return tuple(heard.values())
+        by_key = {folded(text): text for name in names if (text := clean(name, MAX_NAME))}
+        refused = taken | self._user_names
+        return tuple(t for key, t in by_key.items() if key in self._heard and key not in refused)
 
-    def _memory(self, out: MemoryOut, refs: Mapping[str, str]) -> ExtractedMemory | None:
+    def _memory(self, out: schemas.MemoryOut, refs: Mapping[str, str]) -> ExtractedMemory | None:
         content = clean(out.content, MAX_CONTENT)
         turns = [
             self._turns[number] for number in dict.fromkeys(out.turns) if number in self._turns
@@ -398,35 +345,17 @@ class ExtractionPrompt:
 
     def _quote(self, quote: str, turns: Iterable[Turn]) -> str:
         words = _unquoted(quote)
-        for turn in turns:
-            if (
-                words
-                and turn.role in TELLING
-                and words in turn.content
-                and words in self._said[turn.id]
-            ):
-                return words if len(words) <= MAX_QUOTE else ""
-        return ""
+        said = (
+            words in turn.content and words in self._said[turn.id]
+            for turn in turns
+            if turn.role in TELLING
+        )
+        return words if words and any(said) and len(words) <= MAX_QUOTE else ""
 
     def _turn_ids(self, numbers: Iterable[int]) -> tuple[int, ...]:
         return tuple(
             self._turns[number].id for number in dict.fromkeys(numbers) if number in self._turns
         )
-
-
-def to_json(value: object) -> str:
-    """Compact JSON that any HTTP client can encode, with secrets masked."""
-    return encodable(json.dumps(_masked(value), ensure_ascii=False, separators=(",", ":")))
-
-
-def _masked(value: Any) -> Any:
-    if isinstance(value, str):
-        return masked(value)
-    if isinstance(value, list | tuple):
-        return [_masked(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _masked(one) for key, one in value.items()}
-    return value
 
 
 def person_as_json(person: Person, short_id: str = "") -> dict[str, Any]:
@@ -453,7 +382,7 @@ def _end(text: str | None, said_at: datetime) -> datetime | None:
 
 
 def _facts(
-    out: MemoryOut, refs: Mapping[str, str], said_at: datetime, language: str
+    out: schemas.MemoryOut, refs: Mapping[str, str], said_at: datetime, language: str
 ) -> tuple[Fact, ...]:
     """What a memory states; a date in its own field takes the place of one among the values."""
     found = [fact for item in out.facts if (fact := _fact(item, refs, said_at))]
@@ -465,7 +394,7 @@ def _facts(
     return (*(fact for fact in found if (fact.key, fact.person) not in dates), *dates.values())
 
 
-def _date(out: DateOut, refs: Mapping[str, str], language: str) -> Fact | None:
+def _date(out: schemas.DateOut, refs: Mapping[str, str], language: str) -> Fact | None:
     day = important_dates.yearly_day(
         out.month, out.day, out.year, out.calendar, leap=out.leap_month
     )
@@ -475,7 +404,7 @@ def _date(out: DateOut, refs: Mapping[str, str], language: str) -> Fact | None:
     return Fact(key, important_dates.text(day, language), refs[out.person])
 
 
-def _fact(out: FactOut, refs: Mapping[str, str], said_at: datetime) -> Fact | None:
+def _fact(out: schemas.FactOut, refs: Mapping[str, str], said_at: datetime) -> Fact | None:
     key = attribute_key(out.key)
     value = clean(out.value, MAX_VALUE)
     if not key or not value or out.person not in refs:
@@ -488,7 +417,7 @@ def _known_person(ref: str, person: Person) -> ExtractedPerson:
     return ExtractedPerson(
         ref=ref,
         name=person.name,
-        contact_id=_contact_id(person),
+        contact_id=UUID(str(person.id)),
         relationship=person.relationship,
         gender=person.gender,
     )
@@ -496,16 +425,12 @@ def _known_person(ref: str, person: Person) -> ExtractedPerson:
 
 def _only_sounds_like(name: str, known: Person) -> bool:
     """Whether a Chinese name is none of a known person's and sounds like one."""
-    key, keys = name_key(name), {name_key(text) for text in (known.name, *known.aliases)}
+    key, keys = name_key(name), {name_key(text) for text in _names(known)}
     return key not in keys and any(are_homophones(key, other) for other in keys)
 
 
-def _is_new(person: ExtractedPerson) -> bool:
-    return person.contact_id is None
-
-
-def _contact_id(person: Person) -> UUID:
-    return UUID(str(person.id))
+def _names(person: Person) -> tuple[str, ...]:
+    return (person.name, *person.aliases)
 
 
 def _unquoted(quote: str) -> str:
@@ -516,7 +441,7 @@ def _unquoted(quote: str) -> str:
 def _asks(turn: Turn, quote: str) -> bool:
     """Whether the user's turn holds ``quote`` and its own words there can ask."""
     words = _unquoted(quote)
-    if turn.role != "user" or not words:
+    if not words:
         return False
     start = own_words(turn.content).find(words)
     said = unquoted(turn.content)

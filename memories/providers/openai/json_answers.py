@@ -14,7 +14,6 @@ from memories.providers.openai.schemas import Wire
 W = TypeVar("W", bound=Wire)
 # So many places where an object may begin are tried, and so deep it may be wrapped.
 MOST_STARTS, MOST_WRAPPED = 200, 2
-_OPENS = re.compile(r"[{\[]")
 # What ends the thoughts of a model that writes them before its answer, and the mark before each of
 # several messages in one (the harmony format).
 _THOUGHT = re.compile(
@@ -24,10 +23,9 @@ _MARK = re.compile(r"<\|[a-z_]+\|>\s*$")
 
 
 def parsed(texts: Sequence[str], answer: type[W], *, drop_items: bool) -> W:
-    """The answer in what a model wrote, mended where only its punctuation is wrong: a comma too
-    many, quotes of the wrong kind, a comment. A field that is not in form is left out; so is, with
-    ``drop_items``, an item that lacks what it needs, unless no other is left in its list. Raises
-    ValidationError, of the first text."""
+    """The answer in what a model wrote, with its punctuation mended. What is not in form is left out;
+    so is, with ``drop_items``, an item that lacks what it needs, unless no other is left in its
+    list. Raises ValidationError, of the first text."""
     errors = list[ValidationError]()
     context = {"answer": answer, "drop_items": drop_items}
     for text in texts:
@@ -52,17 +50,16 @@ def parsed(texts: Sequence[str], answer: type[W], *, drop_items: bool) -> W:
 
 
 def _answered(text: str) -> tuple[list[Any], str]:
-    """The objects and lists that are written out behind the thoughts of a text, none inside another,
-    and all that stands there."""
+    """The outermost objects and lists behind the thoughts of a text, and all that stands there."""
     decoder, at, spans = json.JSONDecoder(strict=False), 0, list[tuple[int, int, Any]]()
     for _ in range(MOST_STARTS):
-        opens = _OPENS.search(text, at)
-        if opens is None:
+        start = min((i for sign in "{[" if (i := text.find(sign, at)) >= 0), default=-1)
+        if start < 0:
             break
-        at = opens.end()
+        at = start + 1
         with suppress(ValueError, RecursionError):
-            value, at = decoder.raw_decode(text, opens.start())
-            spans.append((opens.start(), at, value))
+            value, at = decoder.raw_decode(text, start)
+            spans.append((start, at, value))
     # A mark in a text of the answer ends nothing.
     ends = [
         mark.end()
@@ -74,8 +71,7 @@ def _answered(text: str) -> tuple[list[Any], str]:
 
 
 def _wrapped(value: Any, answer: type[Wire], depth: int = MOST_WRAPPED) -> Iterator[Any]:
-    """What a value holds that may be the answer: objects, also as JSON in a text, and for an answer
-    that is one list, the list."""
+    """What a value holds that may be the answer, also as JSON in a text or as its only list."""
     needed = [name for name, field in answer.model_fields.items() if field.is_required()]
     if isinstance(value, list) and len(needed) == 1:
         yield {needed[0]: value}

@@ -1,13 +1,12 @@
 """The language provider that asks a server of the OpenAI protocol: each question as JSON, each
-answer in a form of its own, asked for in the strictest way that the server takes, and repaired
-once."""
+answer in a form of its own, in the strictest way that the server takes, and repaired once."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from string import Template
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import openai
@@ -16,17 +15,10 @@ from pydantic import ValidationError
 
 from accounts.reasons import Reason
 from memories.providers.errors import CutOffError, OutputError, PermanentError
-from memories.providers.openai import completions, json_answers
-from memories.providers.openai.consolidation import ConflictPrompt, ProfilesPrompt
-from memories.providers.openai.extraction import ExtractionPrompt
-from memories.providers.openai.questions import (
-    PairPrompt,
-    RefinePrompt,
-    RelationPrompt,
-    ReviewPrompt,
-    WhoPrompt,
-)
-from memories.providers.openai.schemas import Wire, json_schema_of
+from memories.providers.openai import completions, json_answers, questions
+from memories.providers.openai.consolidation import conflicts, profiles
+from memories.providers.openai.extraction import extraction
+from memories.providers.openai.schemas import Question, Wire, json_schema_of
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
 from memories.types import (
     NO_USAGE,
@@ -64,29 +56,12 @@ MAX_REPAIRED = 20_000  # code points of an unusable answer that are shown back
 K = TypeVar("K")
 T = TypeVar("T")
 R = TypeVar("R")
-R_out = TypeVar("R_out", covariant=True)
 Messages = list[ChatCompletionMessageParam]
-
-
-class Prompt(Protocol[R_out]):
-    """What is asked about, with short ids for everything in it, and how an answer is read.
-    ``name`` is that of its instructions, ``answer`` the form of what comes."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def answer(self) -> type[Wire]: ...
-
-    def as_json(self) -> str: ...
-
-    def read(self, out: Any, /) -> R_out: ...
 
 
 class OpenAIProvider:
     """A LanguageProvider by one model of one server. What the server turns out not to support
-    (structured output, a temperature) is asked for once and then left out for the life of the
-    instance."""
+    (structured output, a temperature) is left out for the life of the instance."""
 
     name = "openai"
     reads_memories = True
@@ -98,104 +73,100 @@ class OpenAIProvider:
         self._takes_temperature = True
 
     def probe(self) -> None:
-        """Asks once for nothing in particular. Raises ProviderError where the model can't be
-        asked."""
+        """Raises ProviderError where the model can't be asked."""
         hello: Messages = [{"role": "user", "content": "hello"}]
         self._server.call(partial(self._send, messages=hello, optional={}), attempts=1)
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
         """The memories and people in a batch of turns; no call when the user said nothing."""
-        prompt = ExtractionPrompt(request)
-        return self._ask(prompt) if prompt.has_news else Reply(Extraction(), NO_USAGE)
+        question = extraction(request)
+        return self._ask(question) if question else Reply(Extraction(), NO_USAGE)
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
         """A resolution by key for each case that has memories to compare with."""
         compared = [case for case in cases if case.existing]
-        parts = _chunks(compared, CASES_PER_CALL)
-        return _united(*self._ask_each(partial(ConflictPrompt, of=compared), parts))
+        question = partial(conflicts, of=compared)
+        return _united(self._ask_each(question, _chunks(compared, CASES_PER_CALL)))
 
     def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
         """What the new memories of each contact change; no call when there are none."""
         parts = _few_memories([request for request in requests if request.memories])
-        return _united(*self._ask_each(ProfilesPrompt, parts))
+        return _united(self._ask_each(profiles, parts))
 
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations that the model sees between each case's memory and the others."""
         parts = _chunks([case for case in cases if case[1]], RELATIONS_PER_CALL)
-        return _chained(*self._ask_each(RelationPrompt, parts))
+        return _chained(self._ask_each(questions.relations, parts))
 
     def refine(
         self, groups: Sequence[Sequence[StoredMemory]], language: str
     ) -> Reply[Sequence[Rewrite]]:
-        """How each long memory, a group of one, is better said, and what of other groups can be
-        said in one memory."""
-        prompt = partial(RefinePrompt, language=language)
-        return _chained(*self._ask_each(prompt, [groups] if groups else []))
+        """How long memories, groups of one, are better said, and others in one memory."""
+        question = partial(questions.rewrites, language=language)
+        return _chained(self._ask_each(question, [groups] if groups else []))
 
     def review(
         self, proposals: Sequence[tuple[Rewrite, Sequence[StoredMemory]]], language: str
     ) -> Reply[Sequence[bool]]:
         """Whether each proposal to join memories is accepted, in the order given."""
-        prompt = partial(ReviewPrompt, language=language)
-        return _chained(*self._ask_each(prompt, [proposals] if proposals else []))
+        question = partial(questions.reviews, language=language)
+        return _chained(self._ask_each(question, [proposals] if proposals else []))
 
     def judge(
         self, pairs: Mapping[int, tuple[Record, Record]]
     ) -> Reply[Mapping[int, tuple[Sameness, str]]]:
-        """Whether the two of each pair are one person, and why, by the pairs' keys; a missing key:
-        the model left it out."""
-        return _united(*self._ask_each(PairPrompt, _chunks([*pairs.items()], CASES_PER_CALL)))
+        """Whether the two of each pair are one person, and why, by key; a pair may be left out."""
+        parts = _chunks([*pairs.items()], CASES_PER_CALL)
+        return _united(self._ask_each(questions.same_person, parts))
 
     def who(self, request: WhoRequest) -> Reply[Sequence[MeantPeople]]:
         """Which of the people the message means."""
-        return self._ask(WhoPrompt(request), repair=False)
+        return self._ask(questions.meant_people(request), repair=False)
 
     def _ask_each(
-        self, prompt: Callable[[Sequence[T]], Prompt[R]], parts: Iterable[Sequence[T]]
-    ) -> tuple[list[R], Usage]:
-        """What each of several calls found, and what all of them used. Where an answer is cut off,
-        as those of small models are, it is asked for in two halves."""
-        found: list[R] = []
-        usage = NO_USAGE
+        self, question: Callable[[Sequence[T]], Question[R]], parts: Iterable[Sequence[T]]
+    ) -> Reply[list[R]]:
+        """What each of several calls found; an answer that is cut off is asked for in halves."""
+        found, usage = list[R](), NO_USAGE
         waiting = list(parts)[::-1]
         while waiting:
             part = waiting.pop()
             try:
-                reply = self._ask(prompt(part))
+                reply = self._ask(question(part))
             except CutOffError:
                 if len(part) < 2:
                     raise
                 half = len(part) // 2
                 waiting += [part[half:], part[:half]]
-                continue
-            found.append(reply.value)
-            usage += reply.usage
-        return found, usage
+            else:
+                found.append(reply.value)
+                usage += reply.usage
+        return Reply(found, usage)
 
-    def _ask(self, prompt: Prompt[R], *, repair: bool = True) -> Reply[R]:
-        """What a prompt reads in a validated answer; the model is asked to ``repair`` one that is
+    def _ask(self, question: Question[R], *, repair: bool = True) -> Reply[R]:
+        """What a question reads in a validated answer; the model is asked to ``repair`` one that is
         none at most once. Of one that can't be asked for again, the items in form are taken."""
         messages: Messages = [
-            {"role": "system", "content": instructions(prompt.name)},
-            {"role": "user", "content": prompt.as_json()},
+            {"role": "system", "content": instructions(question.name)},
+            {"role": "user", "content": question.as_json()},
         ]
         usage = NO_USAGE
         for is_last in (False, True) if repair else (True,):
-            texts, used = self._complete(messages, prompt.answer)
+            texts, used = self._complete(messages, question.answer)
             usage += used
             try:
-                out = json_answers.parsed(texts, prompt.answer, drop_items=is_last)
+                out = json_answers.parsed(texts, question.answer, drop_items=is_last)
                 break
             except ValidationError as exc:
                 errors, kinds = _described(exc), sorted({error["type"] for error in exc.errors()})
-            request = _template("repair").substitute(errors=errors, schema=_schema(prompt.answer))
+            request = _template("repair").substitute(errors=errors, schema=_schema(question.answer))
             messages += [
                 {"role": "assistant", "content": encodable(texts[0][:MAX_REPAIRED])},
                 {"role": "user", "content": request},
             ]
         else:  # not in a handler: the exception there holds what the model wrote
             raise OutputError(Reason("answer_unusable", errors=kinds), texts[0])
-        return Reply(prompt.read(out), usage)
+        return Reply(question.read(out), usage)
 
     def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[tuple[str, ...], Usage]:
         """Where in a completion the answer may be, and what it took."""
@@ -274,12 +245,12 @@ def _described(exc: ValidationError) -> str:
     )
 
 
-def _united(parts: Iterable[Mapping[K, T]], usage: Usage) -> Reply[Mapping[K, T]]:
-    return Reply({key: value for part in parts for key, value in part.items()}, usage)
+def _united(parts: Reply[list[dict[K, T]]]) -> Reply[Mapping[K, T]]:
+    return Reply({key: value for part in parts.value for key, value in part.items()}, parts.usage)
 
 
-def _chained(parts: Iterable[Sequence[T]], usage: Usage) -> Reply[Sequence[T]]:
-    return Reply([value for part in parts for value in part], usage)
+def _chained(parts: Reply[list[list[T]]]) -> Reply[Sequence[T]]:
+    return Reply([value for part in parts.value for value in part], parts.usage)
 
 
 def _few_memories(requests: Sequence[ProfileRequest]) -> list[list[ProfileRequest]]:

@@ -1,13 +1,15 @@
-"""The JSON that a language model answers with, validated where it enters.
+"""The JSON that a language model is asked with and answers with, validated where it enters.
 
-Strict in what is asked for (``json_schema_of``), lenient in what is taken: a label out of
-the list, a null or a missing detail never costs a batch; a missing list of results does.
-"""
+Strict in what is asked for (``json_schema_of``), lenient in what is taken: a label out of the list, a
+null or a missing detail never costs a batch; a missing list of results does."""
 
+import json
 import math
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -18,11 +20,46 @@ from pydantic import (
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     field_validator,
-    model_validator,
 )
 
 from memories.types import CLASSIFIED, MemoryType, Relationship, Sameness, Subtype, Verdict
 from understanding.dates.important_dates import LUNAR, SOLAR
+from understanding.statements.secrets import masked
+from understanding.text import encodable
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[R]):
+    """What a model is asked: the ``name`` of its instructions, what is ``asked`` about with short
+    ids, the form of the ``answer``, and how that is read."""
+
+    name: str
+    asked: Any
+    answer: "type[Wire]"
+    read: Callable[[Any], R]
+
+    def as_json(self) -> str:
+        """What is asked about as compact JSON that any HTTP client can encode, with secrets masked."""
+        shown = _masked(self.asked)
+        return encodable(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, list | tuple):
+        return [_masked(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _masked(one) for key, one in value.items()}
+    return value
+
+
+def numbered(prefix: str, items: Iterable[T]) -> dict[str, T]:
+    """The items by short ids: p1, p2 and so on."""
+    return {f"{prefix}{number}": item for number, item in enumerate(items, 1)}
 
 
 def _label(known: set[str], otherwise: str) -> BeforeValidator:
@@ -47,30 +84,13 @@ Same = Annotated[Sameness, _label(set(Sameness), Sameness.UNSURE)]
 Related = Annotated[Relationship | Literal["none"], _label(set(CLASSIFIED), "none")]
 
 
-_EMPTY: dict[Any, Any] = {str: "", list[str]: [], list[int]: []}
-
-
 class Wire(BaseModel):
-    """An object in an answer. A null stands for the default of its field, or where there is none
-    for an empty text or list; so does a field that is not in form, of a list without the items
-    that are not. An item of a list that the whole answer needs (``context["answer"]``) is left out
-    only with ``context["drop_items"]``, and while another is in form.
-    """
+    """An object in an answer. A null, or what is not in form, stands for the default of its field, or
+    where there is none for an empty text or list; of a list only the items that are not in form are
+    left out. An item of a list that the whole answer needs (``context["answer"]``) is left out only
+    with ``context["drop_items"]``, and while another is in form."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_nulls(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        filled = dict(value)
-        for name, field in cls.model_fields.items():
-            if name in value and value[name] is None and not field.metadata:
-                filled[name] = (
-                    _EMPTY.get(field.annotation) if field.is_required() else field.default
-                )
-        return filled
 
     @field_validator("*", mode="wrap")
     @classmethod
@@ -92,6 +112,8 @@ class Wire(BaseModel):
                     return kept
             elif not field.is_required():
                 return field.get_default()
+            elif value is None and field.annotation in (str, list[str], list[int]):
+                return handler("" if field.annotation is str else [])
             raise
 
 

@@ -1,13 +1,9 @@
-"""One way to call a server of the OpenAI protocol: one retry policy, named errors.
-
-Error messages are built here from the status and the server's error code only: what a
-server says may echo the chat text or the key it was sent.
-"""
+"""One way to call a server of the OpenAI protocol: one retry policy, named errors. Messages are built
+from status and error code only: what a server says may echo the chat or the key it was sent."""
 
 import logging
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -32,16 +28,15 @@ from memories.providers.errors import (
     RefusedError,
     TransientError,
 )
+from understanding.text import letters
 
 TIMEOUT_S = 60.0  # of silence
 # One reply, however steadily it trickles, and the time after which no further try is begun.
-# Servers that queue requests send blank lines meanwhile.
 DEADLINE_S = 180.0
 # Twice the largest honest reply: vectors of 3,072 numbers for 256 texts.
 MOST_BYTES = 32_000_000
 MAX_ATTEMPTS = 4
-# Full jitter: a random wait below 1, 2, 4 … seconds. Source: M. Brooker, "Exponential
-# Backoff And Jitter", AWS Architecture Blog, 2015.
+# Full jitter: a random wait below 1, 2, 4 … seconds (M. Brooker, AWS Architecture Blog, 2015).
 BACKOFF_S = 1.0
 BACKOFF_CAP_S = 20.0
 # A server that asks for more than this is left to the queue's own retry.
@@ -56,13 +51,13 @@ TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 REFUSED_STATUS = frozenset({401, 402, 403, 404, 405, 407})
 # Parameters a compatible server may not know, with the words by which it refuses them.
 OPTIONAL_PARAMETERS = {
-    "response_format": re.compile(r"response.?format|json.?schema|json.?object|structured", re.I),
-    "temperature": re.compile(r"temperature", re.I),
-    "dimensions": re.compile(r"dimensions|matryoshka", re.I),
+    "response_format": ("responseformat", "jsonschema", "jsonobject", "structured"),
+    "temperature": ("temperature",),
+    "dimensions": ("dimensions", "matryoshka"),
 }
 _REFUSING_STATUS = frozenset({400, 415, 422})
 T = TypeVar("T")
-_CODE = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
+LONGEST_CODE = 40
 
 # At DEBUG, versions 2 of the client log whole requests, the chat among them.
 logging.getLogger("openai").setLevel(logging.INFO)
@@ -92,8 +87,7 @@ class RawReply(Protocol):
 
 
 class _BoundedClient(openai.DefaultHttpxClient):
-    """An HTTP client that gives up on a reply without an end. A stream of pieces is bounded by
-    whoever reads it."""
+    """An HTTP client that gives up on a reply without an end, but for a stream of pieces."""
 
     def __init__(self, timeout_s: float, deadline_s: float) -> None:
         super().__init__(timeout=timeout_s)
@@ -133,11 +127,8 @@ def _read(chunks: Iterable[bytes], began: float, deadline_s: float) -> bytes:
 
 
 class ModelServer:
-    """Calls to one server, each tried up to ``max_attempts`` times with backoff.
-
-    Safe to share between threads, and across a fork: a child process never writes to
-    a connection of its parent.
-    """
+    """Calls to one server, each tried up to ``max_attempts`` times with backoff. Safe to share between
+    threads, and across a fork: a child process never writes to a connection of its parent."""
 
     def __init__(
         self,
@@ -159,13 +150,10 @@ class ModelServer:
     def call(
         self, send: Callable[[openai.OpenAI], RawReply], attempts: int | None = None
     ) -> tuple[str, float]:
-        """The body of the reply, and the milliseconds all attempts took without the waits.
-        ``attempts`` are fewer than usual for what must not be done twice.
-
-        Raises TransientError when no attempt got through, PermanentError when another
-        would be refused again, RefusedError when any request would be, OutputError for a reply
-        without an end, UnsupportedParameterError when less may be asked for.
-        """
+        """The body of the reply, and the milliseconds all attempts took without the waits. Raises
+        TransientError when no attempt got through, PermanentError when another would be refused
+        again, RefusedError when any request would be, OutputError for a reply without an end,
+        UnsupportedParameterError when less may be asked for."""
         spent = 0.0
 
         def timed(client: openai.OpenAI) -> str:
@@ -179,8 +167,7 @@ class ModelServer:
         return self.open(timed, attempts), spent * 1000
 
     def open(self, send: Callable[[openai.OpenAI], T], attempts: int | None = None) -> T:
-        """What ``send`` returns, with the same tries and errors: a stream, say, whose reading
-        is then up to the caller."""
+        """What ``send`` returns, a stream to be read by the caller, with the same tries and errors."""
         retrying = Retrying(
             stop=stop_after_attempt(attempts or self._max_attempts)
             | stop_after_delay(self.deadline_s),
@@ -227,10 +214,10 @@ class ModelServer:
 
 
 def _status_error(exc: openai.APIStatusError) -> ProviderError:
-    """The named error of an HTTP status. The server's own message is searched and never shown, nor
-    a code of it that is no plain one."""
+    """The named error of an HTTP status. The server's own message is searched and never shown."""
     status, code = exc.status_code, str(exc.code or exc.type or "")
-    shown = f"{status} ({code})" if _CODE.fullmatch(code) else str(status)
+    plain = code.isascii() and code.islower() and code.isidentifier() and len(code) <= LONGEST_CODE
+    shown = f"{status} ({code})" if plain else str(status)
     reason = Reason("server_status", status=shown)
     if status in TRANSIENT_STATUS or status >= 500:
         return TransientError(reason, _retry_after(exc.response.headers.get("retry-after")))
@@ -238,11 +225,11 @@ def _status_error(exc: openai.APIStatusError) -> ProviderError:
         return RefusedError(reason)
     if status in _REFUSING_STATUS:
         body = exc.body if isinstance(exc.body, dict) else {"message": exc.message}
-        said = str(body.get("message") or body.get("detail") or body)
+        said = letters(str(body.get("message") or body.get("detail") or body))
         refused = frozenset(
             name
             for name, words in OPTIONAL_PARAMETERS.items()
-            if exc.param == name or words.search(said)
+            if exc.param == name or any(word in said for word in words)
         )
         if refused:
             return UnsupportedParameterError(reason, refused)
@@ -250,27 +237,21 @@ def _status_error(exc: openai.APIStatusError) -> ProviderError:
 
 
 def _retry_after(header: str | None) -> float | None:
-    """Seconds to wait, an hour at most, from a Retry-After header in either form of RFC 9110,
-    10.2.3."""
-    if not header:
-        return None
+    """Seconds to wait, an hour at most, from a Retry-After header (RFC 9110, 10.2.3)."""
     try:
-        seconds = float(header)
+        seconds = float(header or "")
     except ValueError:
         try:
-            at = parsedate_to_datetime(header)
+            at = parsedate_to_datetime(header or "")
             seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
         except (ValueError, TypeError, OverflowError):
             return None
-    if not math.isfinite(seconds):
-        return None
-    return min(max(0.0, seconds), LONGEST_RETRY_AFTER_S)
+    return min(max(0.0, seconds), LONGEST_RETRY_AFTER_S) if math.isfinite(seconds) else None
 
 
 def _worth_waiting_for(error: BaseException) -> bool:
-    if not isinstance(error, TransientError):
-        return False
-    return error.retry_after is None or error.retry_after <= RETRY_AFTER_CAP_S
+    asked = error.retry_after or 0 if isinstance(error, TransientError) else math.inf
+    return asked <= RETRY_AFTER_CAP_S
 
 
 _backoff = wait_random_exponential(multiplier=BACKOFF_S, max=BACKOFF_CAP_S)

@@ -153,7 +153,7 @@ def test_an_earlier_value_is_shown_with_who_changed_it_and_why(
     )
     attribute = next(a for a in reviewer.get(at(hong)).context["attributes"] if a.key == "location")
     assert [v.value for v in attribute.values] == ["广州"]
-    assert [(f.value, f.actor, f.why) for f in attribute.former] == [
+    assert [(f.value, f.change.actor, f.change.why) for f in attribute.former] == [
         ("深圳", "operator:li", "moved")
     ]
 
@@ -165,8 +165,8 @@ def test_an_earlier_value_is_known_from_the_memory_that_told_it(
     old = make_memory(user, "小红在华为工作", hong, facts=facts)
     edit_memories.outdate(user, [old], actor="extractor")
     attribute = next(a for a in reviewer.get(at(hong)).context["attributes"] if a.key == "company")
-    assert attribute.values == ()
-    assert [(f.value, f.memory) for f in attribute.former] == [("华为", old.pk)]
+    assert attribute.values == []
+    assert [(f.value, *f.sources) for f in attribute.former] == [("华为", old.pk)]
 
 
 def test_sources_show_the_memory_and_the_message_with_the_name_marked(

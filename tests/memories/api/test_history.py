@@ -13,7 +13,7 @@ from memories.context import build
 from memories.context.request import ContextRequest
 from memories.corrections import edit_memories
 from memories.corrections.undo import undo_change
-from memories.erasure import due
+from memories.erasure import erase
 from memories.jobs import sweep
 from memories.models import Erasure, Memory
 from memories.pipeline import run
@@ -99,7 +99,7 @@ def test_the_prompt_says_so_in_that_session_only_and_never_what(client, zoe, ask
 
 
 def test_what_was_erased_is_told_for_a_day(client, zoe, asked):
-    due.erase(asked.pk)
+    erase.carry_out(asked.pk)
     (told,) = context(client)["forgetting"]
     assert (told["state"], told["memories"], told["change_id"]) == ("erased", 1, None)
     Erasure.objects.update(finished_at=timezone.now() - timedelta(days=1, seconds=1))

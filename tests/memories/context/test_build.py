@@ -329,39 +329,6 @@ def test_ids_in_the_answer_are_the_contacts_own(end_user):
     assert found.contacts[0].id == contact.id
 
 
-def test_a_person_is_found_by_what_is_known_of_them(end_user):
-    make_contact(
-        end_user,
-        "林悦",
-        relationship="朋友",
-        attributes={"company": [{"value": "腾讯", "sources": [], "since": None}]},
-    )
-    make_contact(end_user, "小红", relationship="朋友")
-    found = build.build(
-        end_user, ContextRequest("我那个在腾讯上班的朋友叫什么来着", include=("cards",))
-    )
-    assert names(found) == ["林悦"]
-    assert found.contacts[0].matched_by == "semantic"
-    assert found.contacts[0].matched_text == "我那个在腾讯上班的朋友"
-    assert "公司：腾讯" in found.system_prompt
-    assert names(build.build(end_user, ContextRequest("在腾讯上班很累", include=("cards",)))) == []
-
-
-def test_a_description_beside_a_pronoun_still_takes_two_statements(
-    end_user, django_assert_max_num_queries
-):
-    for n in range(30):
-        city = [{"value": "深圳", "sources": [], "since": None}]
-        make_contact(end_user, f"小{chr(0x4E00 + n * 7)}", attributes={"location": city})
-    make_contact(end_user, "小红", gender="female")
-    receive(end_user.app, end_user.external_id, [Incoming("user", "小红来了")])
-    with django_assert_max_num_queries(2):
-        found = build.build(
-            end_user, ContextRequest("她和那个住在深圳的人熟吗", include=("cards",))
-        )
-    assert {contact.matched_by for contact in found.contacts} == {"pronoun", "semantic"}
-
-
 def test_near_dates_are_those_of_the_day_of_the_talk(end_user):
     later = end_user.today + timedelta(days=100)
     birthday = datetime(later.year - 2, later.month, 15, 12, tzinfo=UTC)

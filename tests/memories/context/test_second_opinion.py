@@ -3,6 +3,7 @@
 import time
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -17,6 +18,7 @@ from memories.models import ModelCall, Outage
 from tests.api import ApiClient, assert_error
 from tests.factories import make_contact, make_memory, make_message
 from tests.servers import FakeOpenAI
+from understanding.types import Mention, Person
 
 POINTS = "What does that grumpy man want now?"
 TURNS = [
@@ -256,18 +258,13 @@ def test_memories_are_found_for_whom_the_model_says(
     assert [one["content"] for one in answer["memories"]] == ["Piet sold his tractor"]
 
 
-def test_somebody_found_by_a_description_is_shown_and_a_pronoun_beside_it_is_doubted(
-    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
-) -> None:
-    rana = make_contact(zoe, "Rana", attributes={"company": [{"value": "Nordsee Kabel"}]})
-    for number in range(model_resolution.MOST_PEOPLE):
-        make_contact(zoe, f"Friend{number} Ostrom", last_mentioned_at=timezone.now())
-    meant(server, "Rana", "the guy who works at Nordsee Kabel")
-    turns = [{"role": "user", "content": "Olaf is ill."}]
-    message = "He sounded odd, the guy who works at Nordsee Kabel."
-    answer = asked(client, message, history=turns)
-    assert answer["resolved"] == "model"
-    assert [c["id"] for c in answer["contacts"]] == [str(rana.pk)]
+def test_a_pronoun_beside_the_users_own_phrase_for_somebody_else_is_doubted_with_it() -> None:
+    olaf, rana = Person(uuid4(), "Olaf", gender="male"), Person(uuid4(), "Rana")
+    he = Mention(olaf, 0, 2, "He", "pronoun", 0.99)
+    phrase = Mention(rana, 17, 36, "the guy with the cables", "reference", 0.85)
+    message = "He sounded odd, the guy with the cables."
+    assert model_resolution.doubted(message, [he, phrase], {}) == {he, phrase}
+    assert model_resolution.doubted(message, [he], {}) is None
 
 
 def test_turns_are_shown_with_their_time_and_marked_where_they_are_of_another_conversation(

@@ -14,9 +14,9 @@ from contacts import relations, store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from memories import graph
-from memories.corrections import edit_memories, lineage, merge_contacts, rewrite
+from memories.corrections import edit_memories, merge_contacts, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
-from memories.corrections.hide import hide
+from memories.corrections.erasure_requests import hide
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Entity, EntityLink, Link, Memory
 from memories.models.memory import content_hash
@@ -67,7 +67,7 @@ class World:
         return found
 
     def actor(self, n: int) -> str:
-        return lineage.MACHINE if n % 2 else "operator:ann"
+        return "refiner" if n % 2 else "operator:ann"
 
     def _said(self, a: int, b: int) -> tuple[str, Contact, dict[str, Any]]:
         self.told += 1

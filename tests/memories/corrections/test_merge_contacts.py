@@ -7,7 +7,7 @@ from accounts.models import Change, EndUser
 from contacts import lookup, store
 from contacts.merge import InvalidMerge, UnknownPerson
 from contacts.models import Contact
-from memories.corrections import hide, merge_contacts
+from memories.corrections import erasure_requests, merge_contacts
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Consolidation, Link, Memory
@@ -60,11 +60,11 @@ def test_resolving_keeps_the_chosen_value_and_can_be_undone(end_user, people):
     _, elizabeth = people
     merged(people)
     before = knowledge(end_user)
-    contact, change = merge_contacts.resolve_attribute(
+    change = merge_contacts.resolve_attribute(
         end_user, elizabeth.id, "location", "turin", actor=ANN
     )
-    assert values(contact, "location") == ["Turin"]
-    assert "Genoa" not in fresh(contact).card
+    assert values(elizabeth, "location") == ["Turin"]
+    assert "Genoa" not in fresh(elizabeth).card
     with pytest.raises(InvalidMerge):
         merge_contacts.resolve_attribute(end_user, elizabeth.id, "location", "Oslo", actor=ANN)
     undo_change(change, actor=ANN)
@@ -162,7 +162,7 @@ def test_what_an_emptied_profile_spoke_for_stands_for_itself_after_a_merge(
     told = make_memory(end_user, "Ada lives in Turin.", ada)
     absorbed(ada, told, "location", "Turin")
     told.refresh_from_db()
-    hide.hide(end_user, [told], actor="extractor")
+    erasure_requests.hide(end_user, [told], actor="extractor")
     merge_contacts.merge(end_user, ada.id, bea.id, actor=ANN)
     assert_sound(end_user)
     told.refresh_from_db()

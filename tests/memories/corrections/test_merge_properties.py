@@ -18,8 +18,7 @@ from contacts import relations, store
 from contacts.edit import NameTaken, edit_contact
 from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Contact
-from memories.corrections import derived, edit_memories, merge_contacts, rewrite
-from memories.corrections import hide as hiding
+from memories.corrections import derived, edit_memories, erasure_requests, merge_contacts, rewrite
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Consolidation, Link, Memory
@@ -177,7 +176,7 @@ class World:
 
     def hide(self, a: int, b: int, c: int) -> None:
         contacts = [self.at(a)] if c % 3 == 0 and len(self.people) > 3 else []
-        hiding.hide(self.end_user, [self.memory(b)], actor=ANN, contacts=contacts)
+        erasure_requests.hide(self.end_user, [self.memory(b)], actor=ANN, contacts=contacts)
         self.still_there()
 
     def still_there(self) -> None:

@@ -8,7 +8,13 @@ from accounts.models import Change
 from accounts.rollback import LaterChanges
 from contacts import edit, relations, store
 from contacts.models import Contact, Relation
-from memories.corrections import edit_memories, hide, merge_contacts, review_links, rewrite
+from memories.corrections import (
+    edit_memories,
+    erasure_requests,
+    merge_contacts,
+    review_links,
+    rewrite,
+)
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Entity, EntityLink, Link, Memory
@@ -190,7 +196,7 @@ def test_a_merge_is_not_undone_over_what_was_corrected_since(end_user):
     """Otherwise what the user asked to forget would be back."""
     one, other = make_memory(end_user, "Nora sings."), make_memory(end_user, "Nora sings well.")
     united, change = merge(end_user, "Nora sings well.", one, other, actor=MACHINE)
-    hidden = hide.hide(end_user, [united], actor=ANN)
+    hidden = erasure_requests.hide(end_user, [united], actor=ANN)
     with pytest.raises(LaterChanges) as refused:
         undo_change(change, actor=ANN)
     assert refused.value.changes == [hidden]

@@ -237,7 +237,7 @@ DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
     spoil_a_card: ({"cards_are_current"}, True),
     lose_a_key: ({"keys_are_current"}, True),
     leave_a_key: ({"keys_are_current"}, True),
-    key_a_merged_contact: ({"keys_are_current", "merged_contacts_have_no_keys"}, True),
+    key_a_merged_contact: ({"keys_are_current"}, True),
     spoil_tokens: ({"tokens_are_current"}, True),
     lose_an_embedding: ({"embeddings_are_current"}, True),
     use_another_model: ({"embeddings_are_current"}, True),

@@ -11,7 +11,7 @@ from django.db import transaction
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact, json_value
-from memories.corrections import derived, sources
+from memories.corrections import derived
 from memories.doctor.invariants import CHECKS
 from memories.jobs import schedules
 from memories.management.commands.doctor import Command as Doctor
@@ -63,7 +63,7 @@ def healthy() -> EndUser:
     store.save(greta, ["attributes"])
     Link.objects.filter(memory=source).update(consolidated_at=LONG_AGO)
     derived.write_profile_memory(greta)
-    sources.point_at_profiles(end_user, [source.id])
+    derived.point_at_profiles(end_user, [source.id])
     store.save(greta, [])
     embed_missing(end_user, embedder())
     settle()

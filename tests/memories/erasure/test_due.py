@@ -12,7 +12,7 @@ from contacts.models import Contact
 from memories import queue
 from memories.corrections import edit_memories, merge_contacts
 from memories.corrections.undo import undo_change
-from memories.erasure import due, erase
+from memories.erasure import erase
 from memories.models import (
     Edge,
     Entity,
@@ -88,7 +88,7 @@ def test_a_request_takes_effect_at_once_and_is_due_after_the_grace_period(end_us
 def test_nothing_is_erased_before_it_is_due(end_user):
     say(end_user, "把我说的关于小兰的事都忘掉吧")
     before = everything_stored()
-    assert due.erase_due() == {"erasures": 0, "contacts": 0, "memories": 0, "messages": 0}
+    assert erase.erase_due() == {"erasures": 0, "contacts": 0, "memories": 0, "messages": 0}
     assert everything_stored() == before
 
 
@@ -113,7 +113,7 @@ def test_after_the_erasure_no_table_has_a_word_of_it(end_user):
     say(end_user, "把我说的关于小兰的事都忘掉吧", "今天好热")
     ids = [str(pk) for pk in (lan.id, memory.id)]
     make_due()
-    effect = due.erase_due()
+    effect = erase.erase_due()
     assert effect["erasures"] == 1
     assert effect["memories"] > 0
     assert places_of("小兰", "章鱼丸", "芒果") == []
@@ -139,12 +139,12 @@ def test_a_second_run_and_a_killed_one_change_nothing(end_user, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr("memories.corrections.erasure_requests.report_until", killed)
         with pytest.raises(KeyboardInterrupt):
-            due.erase_due()
+            erase.erase_due()
     assert everything_stored() == before
-    assert due.erase_due()["erasures"] == 1
+    assert erase.erase_due()["erasures"] == 1
     after = everything_stored()
-    assert due.erase_due()["erasures"] == 0
-    assert due.erase(Erasure.objects.get().pk) is None
+    assert erase.erase_due()["erasures"] == 0
+    assert erase.carry_out(Erasure.objects.get().pk) is None
     assert everything_stored() == after
 
 
@@ -155,7 +155,7 @@ def test_an_undo_calls_the_erasure_off(end_user):
     erasure = Erasure.objects.get()
     assert (erasure.state, erasure.words) == ("cancelled", [])
     make_due()
-    assert due.erase_due()["erasures"] == 0
+    assert erase.erase_due()["erasures"] == 0
     now = {m.content for m in Memory.objects.of(end_user).active().filter(kind="fact")}
     assert now == before
     assert Contact.objects.of(end_user).filter(name="小兰").exists()
@@ -177,7 +177,7 @@ def test_what_was_never_stored_is_wiped_from_the_messages(end_user):
     erasure = Erasure.objects.get()
     assert erasure.change is None
     make_due()
-    due.erase_due()
+    erase.erase_due()
     assert places_of("花盆", "别记这个") == []
     assert "乌龙茶" in everything_stored()
 
@@ -188,7 +188,7 @@ def test_without_a_grace_period_the_next_worker_erases(end_user, settings):
     erasure = Erasure.objects.get()
     names = [task.name() for task in OrmQ.objects.all()]
     assert f"erase {erasure.pk}" in names
-    assert due.erase(erasure.pk) is not None
+    assert erase.carry_out(erasure.pk) is not None
     assert places_of("小兰") == []
 
 
@@ -200,9 +200,9 @@ def test_an_erasure_that_fails_keeps_no_other_waiting(caplog):
         )
     for user in (ann, ben):
         Erasure.objects.create(end_user=user, due_at=timezone.now(), words=["secret"])
-    effect = due.erase_due()
+    effect = erase.erase_due()
     assert (effect["erasures"], effect["failed"]) == (1, 1)
-    assert "IntegrityError at memories/erasure/due.py" in caplog.text
+    assert "IntegrityError at memories/erasure/erase.py" in caplog.text
     assert "secret" not in caplog.text
 
 
@@ -220,7 +220,7 @@ def test_the_assistants_echo_goes_with_what_it_echoes(end_user):
     )  # fmt: skip
     run.process(end_user.pk)
     make_due()
-    due.erase_due()
+    erase.erase_due()
     assert places_of("舍曲林", "吃药") == []
 
 
@@ -229,7 +229,7 @@ def test_what_is_told_anew_after_the_request_stays(end_user):
     say(end_user, "我朋友小兰搬到漳州了。", session="t")
     run.process(end_user.pk)
     make_due()
-    due.erase_due()
+    erase.erase_due()
     assert "漳州" in everything_stored()
     assert Memory.objects.of(end_user).active().filter(content__contains="漳州").exists()
     assert_sound(end_user)
@@ -248,7 +248,7 @@ def test_merged_names_come_back_with_an_undo_and_go_with_the_erasure():
     assert_sound(end_user)
     forget_asked(end_user, [ForgetRequest(lan.id)])
     make_due()
-    due.erase_due()
+    erase.erase_due()
     assert places_of("小兰", "兰兰", "章鱼丸") == []
 
 
@@ -303,6 +303,6 @@ def test_other_users_keep_theirs(end_user):
     run.process(other.pk)
     say(end_user, "把我说的关于小兰的事都忘掉吧")
     make_due()
-    due.erase_due()
+    erase.erase_due()
     assert Link.objects.of(other).exists()
     assert Message.objects.of(other).get().content == "我朋友小兰在卖章鱼丸。"

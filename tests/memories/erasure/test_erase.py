@@ -7,9 +7,10 @@ from contacts.merge import not_the_same
 from contacts.models import Contact
 from memories import queue
 from memories.corrections import edit_memories, merge_contacts
-from memories.corrections.hide import hide
+from memories.corrections.erasure_requests import hide
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
+from memories.erasure.receipts import Forgotten
 from memories.models import Link, Memory, Message
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -54,7 +55,7 @@ def test_forgetting_everything_leaves_no_row_of_the_user(end_user):
     assert not OrmQ.objects.exists()
     assert not Success.objects.exists()
     assert "别人的记忆" in left
-    assert erase.forget_everything(end_user) == erase.Forgotten()
+    assert erase.forget_everything(end_user) == Forgotten()
 
 
 def test_forgetting_a_person_leaves_nothing_that_names_them(end_user):

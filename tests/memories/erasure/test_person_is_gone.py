@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import Change, EndUser
 from contacts.models import Contact
 from memories.corrections.undo import undo_change
-from memories.erasure import due
+from memories.erasure import erase
 from memories.models import Erasure, Memory, Message
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -112,7 +112,7 @@ def test_what_a_chat_asked_to_forget_is_gone_from_others_at_once_and_back_by_an_
     undo_change(Change.objects.get(verb="hide"), actor="app:x")
     assert person(other).card == before
     tell(client, {"en": f"Please forget {name}", "zh": f"请忘掉{name}"}[language])
-    due.erase(Erasure.objects.get(state="pending").pk)
+    erase.carry_out(Erasure.objects.get(state="pending").pk)
     assert places_of(*CALLED[language], *TOLD[language]) == []
 
 
@@ -237,7 +237,7 @@ def test_a_request_that_matched_nothing_says_so(
     assert Contact.objects.standing().count() == before
     assert Memory.objects.active().count() > 0
     Erasure.objects.update(requested_at=timezone.now() - timedelta(days=2))
-    due.erase_due()
+    erase.erase_due()
     assert Erasure.objects.get().missing == []
 
 

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories.corrections import edit_edges, edit_memories, rewrite
-from memories.erasure import erase, preview
+from memories.erasure import erase
 from memories.models import Memory, Message
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -64,7 +64,7 @@ def taken(user: EndUser, forget: Callable[[], object]) -> tuple[set[object], int
     return before[0] - after[0], before[1] - after[1], before[2] - after[2]
 
 
-def shown(look: Callable[[], preview.Preview]) -> tuple[set[object], int, int]:
+def shown(look: Callable[[], erase.Preview]) -> tuple[set[object], int, int]:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SAVEPOINT s; SET LOCAL transaction_read_only = on")
@@ -79,7 +79,7 @@ def test_a_preview_of_anybody_counts_what_forgetting_them_takes(life: EndUser) -
     people = Contact.objects.of(life).standing()
     assert people.count() >= 3
     for person in people:
-        *rows, messages = shown(lambda pk=person.pk: preview.of_contact(life, pk))
+        *rows, messages = shown(lambda pk=person.pk: erase.preview_contact(life, pk))
         *gone, emptied = taken(life, lambda pk=person.pk: erase.forget_contact(life, pk))
         assert rows == gone
         assert rows[0]
@@ -88,7 +88,7 @@ def test_a_preview_of_anybody_counts_what_forgetting_them_takes(life: EndUser) -
 
 def test_a_preview_of_any_memory_counts_what_forgetting_it_takes(life: EndUser) -> None:
     for pk in Memory.objects.of(life).facts().values_list("pk", flat=True):
-        *rows, messages = shown(lambda pk=pk: preview.of_memories(life, [pk]))
+        *rows, messages = shown(lambda pk=pk: erase.preview_memories(life, [pk]))
         *gone, emptied = taken(life, lambda pk=pk: erase.forget_these(life, [pk], (), (), ()))
         assert rows == gone
         assert messages <= emptied

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from accounts.models import Change, EndUser
 from accounts.scope import all_users
 from memories.budget import Budget
-from memories.corrections import edit_memories, sources
+from memories.corrections import derived, edit_memories
 from memories.corrections.undo import undo_change
 from memories.jobs import rescore
 from memories.models import Edge, Entity, EntityLink, Link, Memory
@@ -280,7 +280,7 @@ def test_a_correction_is_undone_after_a_rescoring_that_moved_the_importance(
     assert score(source) not in (0.5, 0.05)
     undo_change(change, actor="operator:ann")
     assert not Link.objects.get(memory=source).rejected
-    sources.point_at_profiles(end_user, [source.id])
+    derived.point_at_profiles(end_user, [source.id])
     rescore.rescore(end_user)
     consolidated = Memory.objects.get(pk=source.pk).consolidated_into_id is not None
     assert (score(source) == 0.05) == consolidated

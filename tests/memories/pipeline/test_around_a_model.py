@@ -8,7 +8,7 @@ import pytest
 from accounts.models import EndUser
 from contacts import own_references
 from contacts.models import Contact
-from memories.erasure import due
+from memories.erasure import erase
 from memories.models import CONSOLIDATED_IMPORTANCE, Consolidation, Erasure, Link, Memory, Message
 from memories.pipeline import candidates, run, store_memories
 from memories.providers.factory import embedder
@@ -532,7 +532,7 @@ def test_a_secret_is_forgotten_though_nobody_repeats_it(client, zoe, server):
 
     server.answer_with = read
     say(client, zoe, asked, day=9)
-    due.erase(Erasure.objects.get().pk)
+    erase.carry_out(Erasure.objects.get().pk)
     left = list(Message.objects.of(zoe).values_list("content", flat=True))
     assert left == [
         "",

@@ -15,7 +15,7 @@ from accounts.models import Change, EndUser
 from contacts import store
 from contacts.models import Contact, Relation, Suggestion, json_value
 from memories import portability
-from memories.corrections import derived, edit_memories, sources
+from memories.corrections import derived, edit_memories
 from memories.corrections.undo import undo_change
 from memories.doctor.invariants import CHECKS
 from memories.erasure.erase import forget_everything
@@ -62,7 +62,7 @@ def zoe() -> EndUser:
     store.save(greta, ["attributes"])
     Link.objects.filter(memory=source).update(consolidated_at=source.said_at)
     derived.write_profile_memory(greta)
-    sources.point_at_profiles(end_user, [source.id])
+    derived.point_at_profiles(end_user, [source.id])
     end_user.refresh_from_db()
     edit_memories.outdate(end_user, [old], actor="extractor", why="moved", by=source.id)
     edit_memories.move(end_user, moved.id, greta.id, oda.id, actor="operator:x")

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import Change, EndUser
-from memories.corrections import edit_memories, erasure_requests, hide
+from memories.corrections import edit_memories, erasure_requests
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Memory, Message, Posting
@@ -87,7 +87,7 @@ def test_what_is_hidden_leaves_no_word_until_it_is_shown_again(end_user: EndUser
     messages = said(end_user, *TALK)
     memory = resting_on(end_user, "Nina lives in Bergen", messages[1])
     secret = resting_on(end_user, "The user's harmonica is broken", messages[2])
-    change = hide.hide(end_user, [secret], actor="extractor")
+    change = erasure_requests.hide(end_user, [secret], actor="extractor")
     assert change is not None
     erasure_requests.schedule(end_user, change, memory_ids=[secret.pk])
     context_tokens.retokenise_beside(end_user, [messages[2].pk])

@@ -6,6 +6,7 @@ import pytest
 
 from accounts.models import EndUser
 from memories.providers.factory import embedder
+from memories.search import relevance
 from tests.api import ApiClient
 from tests.factories import make_contact, make_end_user, make_memory
 
@@ -102,6 +103,15 @@ def test_relevance_tells_what_answers_from_what_is_beside_it(
     first, *others = found(client, "Where does my sister live?")
     assert first["relevance"] > 0.9 > max(row["relevance"] for row in others)
     assert injected(client, "Where does my sister live?")[0]["relevance"] == first["relevance"]
+
+
+def test_where_something_answers_a_message_what_is_beside_it_is_not_injected(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    tell(zoe, KNOWN["en"])
+    shown = {row["relevance"] for row in injected(client, "Where does my sister live?")}
+    listed = {row["relevance"] for row in found(client, "Where does my sister live?")}
+    assert shown == {likely for likely in listed if likely >= relevance.LEAST} != listed
 
 
 def test_no_result_is_below_what_was_asked_for_whichever_way_it_was_found(

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from understanding.coreference.conversation import staying
+from understanding.coreference.discourse import staying
 from understanding.types import Mention, Person
 
 PEOPLE = {name: Person(UUID(int=n), name) for n, name in enumerate("abcdefg", start=1)}

@@ -7,9 +7,8 @@ import pytest
 from tools.fuzz_texts import random_text, read
 from understanding.sentences import LONGEST, LONGEST_CLAUSE, clauses, sentences
 
-# Seconds of the processor, of which the local model takes four for two long memories. What grows faster
-# took 17 s to hours.
-MOST, MOST_IN_A_REQUEST = 8.0, 1.0
+# Seconds of the processor; half of it is what the slowest takes. What grows faster took minutes to hours.
+MOST, MOST_IN_A_REQUEST = 5.0, 1.0
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,18 +28,18 @@ def test_no_text_makes_a_reader_raise(seed: int):
     ("unit", "length", "tail"),
     [
         ("求你", 144, "忘了"),
-        ("I work at " + "ABC " * 40, 10_000, ""),
+        ("I work at " + "ABC " * 40, 4000, ""),
         ("爬山" + "哈" * 500, 502, "真的"),
-        ("Ann ", 3000, ""),
-        ("thanks ", 3000, "x"),
-        ("“", 20_000, ""),
-        ("小红", 500, ""),
-        ("妈妈", 2000, ""),
+        ("Ann ", 1200, ""),
+        ("thanks ", 1500, "x"),
+        ("“", 8000, ""),
+        ("小红", 300, ""),
+        ("妈妈", 600, ""),
         ("\t", 2000, ""),
         # Characters that no word joins, and surnames alone.
-        ("乂乄乆乊乑乕乗乚乛乢乣乤", 500, ""),
-        ("王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗", 500, ""),
-        ("<mio-memory>", 100_000, "忘掉" + "求你" * 40),
+        ("乂乄乆乊乑乕乗乚乛乢乣乤", 300, ""),
+        ("王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗", 300, ""),
+        ("<mio-memory>", 50_000, "忘掉" + "求你" * 40),
     ],
 )
 def test_the_time_of_every_reader_is_bounded(unit: str, length: int, tail: str):

@@ -1,21 +1,16 @@
 """The people of a batch: those known before, and those met in it, by the words for them."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from uuid import UUID, uuid5
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 from memories.types import ExtractedPerson, Subtype
-from understanding.coreference.role_features import person_gender
 from understanding.lexicon import words
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
-from understanding.roles import is_anothers, kinship, terms
+from understanding.roles import is_anothers, kinship, person_gender, terms
 from understanding.text import HAN, normalise, simplified
 from understanding.types import Entry, Mention, Person
-
-# People met in a batch need an id for as long as it is read; the same batch gives the same.
-_PROVISIONAL = UUID("8d2b6c1e-5f0a-4c57-9e0b-3d1f7a90c4e2")
 
 
 @dataclass(eq=False, slots=True)
@@ -87,16 +82,11 @@ class PersonDraft:
 
 def written(name: str) -> str:
     """A name as it is written: with capitals, where it was typed without."""
-    return re.sub(r"[^\W\d_]+(?:['’][a-z]\b)?", _capital, name) if name.islower() else name
-
-
-def _capital(match: re.Match[str]) -> str:
-    return match.group()[:1].upper() + match.group()[1:]
+    return name.title() if name.islower() else name
 
 
 def extends(full: str, short: str) -> bool:
-    """Whether a name is ``short`` with a surname or given name added (陳雅婷 and 雅婷, Ben Carter
-    and ben)."""
+    """Whether a name is ``short`` with a surname or given name added (陳雅婷 and 雅婷)."""
     one, other = simplified(normalise(full)), simplified(normalise(short))
     if HAN.search(one) and HAN.search(other):
         return 2 <= len(other) < len(one) <= 4 and one.endswith(other)
@@ -138,9 +128,9 @@ class Circle:
         self._met += 1
         name = written(name) if named else name
         ref = f"p{self._met}"
-        gender = person_gender(Person(_PROVISIONAL, name, (), role))
-        person = PersonDraft(ref, uuid5(_PROVISIONAL, ref), name, named, role=role, owner=owner)
-        person.gender = gender
+        # The same batch gives the same ids.
+        person = PersonDraft(ref, uuid5(NAMESPACE_OID, ref), name, named, role=role, owner=owner)
+        person.gender = person_gender(Person(person.id, name, (), role))
         self.people.append(person)
         self.changed()
         return person
@@ -255,14 +245,12 @@ def called(role: str) -> str:
     return word
 
 
-def in_order(people: Iterable[PersonDraft]) -> Iterator[PersonDraft]:
+def in_order(people: Iterable[PersonDraft]) -> list[PersonDraft]:
     """Owners before those who are theirs."""
-    done: list[PersonDraft] = []
+    found: dict[PersonDraft, None] = {}
     for one in people:
         chain = [one]
         while chain[-1].owner is not None and chain[-1].owner not in chain:
             chain.append(chain[-1].owner)
-        for each in reversed(chain):
-            if each not in done:
-                done.append(each)
-                yield each
+        found |= dict.fromkeys(reversed(chain))
+    return list(found)

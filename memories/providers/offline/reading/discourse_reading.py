@@ -15,41 +15,32 @@ from memories.providers.offline.reading.entity_linking import (
     key_spots,
     link_spans,
     user_spots,
-)
-from memories.providers.offline.reading.naming import (
-    answer_name,
-    learn_names,
-    learn_ties,
-    own_names,
-    without_namings,
-)
-from memories.providers.offline.reading.speech import (
-    about_listener,
-    addresses,
-    last_question,
-    until_override,
-    with_apostrophes,
+    within,
 )
 from memories.types import CONTACT, ExtractionRequest, Turn
 from understanding.certainty import ANSWERS, TELLS_GENDER
 from understanding.coreference.discourse import Relation
 from understanding.coreference.resolve import resolve_all
+from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import recurring
 from understanding.requests import forget_reading
-from understanding.sentences import sentences
+from understanding.sentences import Sentence, sentences
 from understanding.statements.own_words import excerpt
+from understanding.text import simplified
+from understanding.text_document import read
 from understanding.types import How, Mention, Utterance
 
+RE = patterns(__file__)
 SESSION_GAP = timedelta(hours=6)
-_FEMALE = re.compile(r"她|she\b|hers?\b", re.I)
-_MALE = re.compile(r"他|he\b|him\b|his\b", re.I)
+_NEAR = 24  # characters between whoever is named and their name
+_LONGEST_PRONOUN = 12
 
 
 @dataclass(eq=False, slots=True)
 class SpokenTurn:
-    """A turn: its own words, the places in them that mean somebody, and whom its first clause is
-    about where it leaves that out. ``added`` are the places of signs in it that the user left out. Of the batch itself where ``wanted``, else before it; said to
-    a person where ``in_chat``, else to an assistant."""
+    """A turn: its own words, the places in them that mean somebody, and whom its first clause leaves
+    out. ``added`` are the places of apostrophes that the user left out. Of the batch itself where
+    ``wanted``; said to a person where ``in_chat``, else to an assistant."""
 
     turn: Turn
     text: str
@@ -74,36 +65,39 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
     turns = []
     for turn, following in zip_longest(said, said[1:]):
         # What a contact answers was not asked of the user.
-        answered_by = (
-            following.role if following and following.session_id == turn.session_id else ""
-        )
-        asks_another = turn.role == "assistant" and answered_by == CONTACT
+        answered = following is not None and following.session_id == turn.session_id
+        asks_another = turn.role == "assistant" and answered and following.role == CONTACT
         if turn.role in ("user", "assistant") and not asks_another:
             text, added = with_apostrophes(_words(turn, chats))
             in_chat = turn.session_id in chats
             turns.append(SpokenTurn(turn, text, turn.id in wanted, added, in_chat=in_chat))
-    again = recurring(spoken.text for spoken in turns if spoken.by_user)
-    for spoken in turns:
-        if spoken.by_user:
-            spoken.spots = link_spans(circle, spoken.text, spoken.turn.id, again)
-    names = _learn_own_names(circle, turns)
+    own = [spoken for spoken in turns if spoken.by_user]
+    again = recurring(spoken.text for spoken in own)
+    for spoken in own:
+        spoken.spots = link_spans(circle, spoken.text, spoken.turn.id, again)
+    names = list(dict.fromkeys(name for spoken in own for name in own_names(circle, spoken)))
     _refer(circle, turns)
     merged = [
-        learn(circle, spoken.text, spoken.spots)
-        for spoken in turns
-        if spoken.by_user
-        for learn in (learn_names, learn_ties)
-    ]
-    merged += [
-        answer_name(circle, asked.text, asked.spots, spoken.text, spoken.spots)
-        for asked, spoken in pairwise(turns)
-        if spoken.by_user and not asked.by_user
+        learn(circle, spoken)
+        for spoken in own
+        for learn in (learn_names, learn_nicknames, learn_ties)
     ]
     if any(merged):
         _refer(circle, turns)
     _answer_about(turns)
-    _note_genders(turns)
+    for spot in (spot for spoken in turns for spot in spoken.spots):
+        one = spot.who  # a pronoun tells the gender of whom it means
+        if one and not one.gender and spot.how == "pronoun" and spot.confidence >= TELLS_GENDER:
+            one.gender = _gender(spot.text)
     return circle, turns, names
+
+
+def _gender(pronoun: str) -> str:
+    """What a pronoun says of whom it means: female, male, or nothing."""
+    plain = simplified(pronoun.lower())
+    if plain.startswith(("她", "she", "her")):
+        return "female"
+    return "male" if plain.startswith(("他", "he", "hi")) else ""
 
 
 def _words(turn: Turn, chats: Collection[str]) -> str:
@@ -114,32 +108,22 @@ def _words(turn: Turn, chats: Collection[str]) -> str:
     return until_override(text) if turn.role == "user" else text
 
 
+def last_question(spoken: SpokenTurn) -> tuple[Sentence, list[Spot]] | None:
+    """The last question of a turn, if it asks one, and the places in it that mean somebody."""
+    asked = [s for s in read(spoken.text).sentences if s.end_mark[:1] in {"?", "？"}]
+    return (asked[-1], within(spoken.spots, asked[-1])) if asked else None
+
+
 def _answer_about(turns: Sequence[SpokenTurn]) -> None:
     """An answer that names nobody is about whom the question was about."""
     for asked, spoken in pairwise(turns):
         if asked.by_user or not spoken.by_user or spoken.dropped is not None:
             continue
-        question = last_question(asked.text)
-        if not question:
-            continue
-        start = asked.text.rindex(question)
-        spots = [s.moved(-start) for s in asked.spots if s.start >= start]
-        people = dict.fromkeys(p for s in spots for p in s.people)
-        if len(people) == 1 and not about_listener(question, spots):
-            spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWERS
-
-
-def _learn_own_names(circle: Circle, turns: Sequence[SpokenTurn]) -> list[str]:
-    names: dict[str, None] = {}
-    for spoken in turns:
-        if not spoken.by_user:
-            continue
-        spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
-        for name in own_names(spoken.text, spots):
-            names[name] = None
-            for form in dict.fromkeys((name, name.split()[0])):
-                circle.ban(form)
-    return list(names)
+        if question := last_question(asked):
+            sentence, spots = question
+            people = dict.fromkeys(p for s in spots for p in s.people)
+            if len(people) == 1 and not about_listener(sentence.text, spots):
+                spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWERS
 
 
 def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
@@ -148,22 +132,22 @@ def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
         kept = [s for s in spoken.spots if s.how in ("name", "role")]
         for spot in kept:
             spot.who = circle.now(spot.who)
-        spoken.spots = in_place(
-            [
-                *(s for s in kept if s.who in circle.people),
-                *_keyed(circle, spoken, kept),
-            ]
-        )
+        keyed = _keyed(circle, spoken, kept)
+        spoken.spots = in_place([*(s for s in kept if s.who in circle.people), *keyed])
     sessions = [[_utterance(spoken) for spoken in session] for session in _sessions(turns)]
-    for spoken, found in zip(turns, resolve_all(sessions, _relations(circle)), strict=True):
+    relations = [
+        Relation(one.person(), one.role, one.owner.person())
+        for one in circle.people
+        if one.owner is not None and one.role
+    ]
+    for spoken, found in zip(turns, resolve_all(sessions, relations), strict=True):
         _take_in(circle, spoken, found)
         spoken.spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
         _settle_owners(circle, spoken)
 
 
 def _keyed(circle: Circle, spoken: SpokenTurn, held: Sequence[Spot]) -> list[Spot]:
-    """Known people whom a turn names beside those ``held``; where it asks to forget somebody, by
-    the bare name too, however the words around it are cut: misreading that would keep them."""
+    """Known people whom a turn names beside ``held``; by bare names too where it may ask to forget."""
     found = key_spots(circle, spoken.text, held, spoken.turn.id if spoken.by_user else None)
     if not spoken.by_user or spoken.in_chat or not forget_reading.may_ask(spoken.text):
         return found
@@ -188,40 +172,26 @@ def _settle_owners(circle: Circle, spoken: SpokenTurn) -> None:
 
 
 def _utterance(spoken: SpokenTurn) -> Utterance:
-    """A turn with whom it names, but for names that it gives only now."""
-    new = [s for s in spoken.spots if s.who is not None and s.who.contact_id is None]
-    text, left = without_namings(spoken.text, new)
+    """A turn with whom it names."""
     mentions = []
-    for spot in spoken.spots:
-        if spot.who is not None and (spot not in new or spot in left):
-            how: How = "name" if spot.how == "name" else "kinship"
-            person = spot.who.person()
-            mentions.append(Mention(person, spot.start, spot.end, spot.text, how, spot.confidence))
-    return Utterance(spoken.turn.role, text, tuple(mentions))
+    for spot in (spot for spot in spoken.spots if spot.who is not None):
+        how: How = "name" if spot.how == "name" else "kinship"
+        person = spot.people[0].person()
+        mentions.append(Mention(person, spot.start, spot.end, spot.text, how, spot.confidence))
+    return Utterance(spoken.turn.role, spoken.text, tuple(mentions))
 
 
-def _relations(circle: Circle) -> list[Relation]:
-    return [
-        Relation(one.person(), one.role, one.owner.person())
-        for one in circle.people
-        if one.owner is not None and one.role
-    ]
-
-
-def _sessions(turns: Sequence[SpokenTurn]) -> Iterator[list[SpokenTurn]]:
+def _sessions(turns: Sequence[SpokenTurn]) -> list[list[SpokenTurn]]:
     """The turns of one sitting each."""
-    session: list[SpokenTurn] = []
+    sessions: list[list[SpokenTurn]] = []
     for spoken in turns:
-        before = session[-1].turn if session else None
-        if before is not None and (
-            before.session_id != spoken.turn.session_id
-            or spoken.turn.said_at - before.said_at > SESSION_GAP
-        ):
-            yield session
-            session = []
-        session.append(spoken)
-    if session:
-        yield session
+        last = sessions[-1][-1].turn if sessions else None
+        near = last and spoken.turn.said_at - last.said_at <= SESSION_GAP
+        if last and near and last.session_id == spoken.turn.session_id:
+            sessions[-1].append(spoken)
+        else:
+            sessions.append([spoken])
+    return sessions
 
 
 def _take_in(circle: Circle, spoken: SpokenTurn, found: Sequence[Mention]) -> None:
@@ -246,16 +216,108 @@ def _take_in(circle: Circle, spoken: SpokenTurn, found: Sequence[Mention]) -> No
         spoken.spots.append(Spot(start, end, spoken.text[start:end], one, how, sure, others))
 
 
-_LONGEST_PRONOUN = 12
+def own_names(circle: Circle, spoken: SpokenTurn) -> Iterator[str]:
+    """The names by which the user introduces themself, which are nobody else's from now on."""
+    spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
+    for spot, name, between in _beside(spoken.text, spots):
+        whose = spoken.text[name.end : name.end + 2] in ("'s", "’s")
+        if spot.how == "user" and not whose and _states(RE.own_name, spot, spoken.text, between):
+            for form in (name.text, name.text.split()[0]):
+                circle.ban(form)
+            yield name.text
 
 
-def _note_genders(turns: Sequence[SpokenTurn]) -> None:
-    """A pronoun tells the gender of whom it means."""
-    for spot in (spot for spoken in turns for spot in spoken.spots):
-        one = spot.who
-        if one is None or one.gender or spot.how != "pronoun" or spot.confidence < TELLS_GENDER:
+def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
+    """Whether a turn's words made one person of two: whoever is called something bears that name."""
+    merged = False
+    for spot, name, between in _beside(spoken.text, spoken.spots):
+        one, other = spot.who, name.who
+        if one is None or other is None or one is other:
             continue
-        if _FEMALE.match(spot.text):
-            one.gender = "female"
-        elif _MALE.match(spot.text):
-            one.gender = "male"
+        if one not in circle.people or other not in circle.people:
+            continue
+        equal = spot.how == "name" and RE.equals.fullmatch(between)
+        known = one.contact_id is not None and other.contact_id is not None
+        if equal or (not known and _states(RE.called, spot, spoken.text, between)):
+            circle.merge(one, other)
+            merged = True
+    return merged
+
+
+def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
+    """Gives whoever a turn says is called by a quoted name that name (大家都叫她“月饼”); makes no two
+    people one. English names begin with a capital."""
+    text, plain, who, end = spoken.text, simplified(spoken.text), None, -1
+    for quote in RE.quoted.finditer(text):
+        before = [s for s in spoken.spots if quote.start() - _NEAR <= s.end <= quote.start()]
+        if end < 0 or not RE.and_.fullmatch(plain[end : quote.start()]):
+            spot = before[-1] if before else None
+            between = plain[spot.end : quote.start(1)] if spot else ""
+            who = spot.who if spot and _states(RE.nickname, spot, text, between) else None
+        end = quote.end()
+        if who in circle.people and not quote[1][:1].islower():
+            who.add_name(quote[1])
+            circle.changed()
+    return False
+
+
+def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
+    """Whether a turn's words made one person of two: Anna is Brenda's sister."""
+    merged = False
+    plain, spots = simplified(spoken.text), spoken.spots
+    for number, spot in enumerate(spots):
+        role = spot.who
+        if role is None or spot.how != "role" or role.named or role.by_pronoun or not number:
+            continue
+        start, before = spot.start, spots[number - 1]
+        if RE.whose.fullmatch(plain[before.end : start]) and number > 1:
+            start, before = before.start, spots[number - 2]
+        one = circle.now(before.who)
+        if one is None or before.how != "name" or one is role.owner or role not in circle.people:
+            continue
+        if RE.is_one.fullmatch(plain[before.end : start]):
+            circle.merge(one, role)
+            merged = True
+    return merged
+
+
+def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]]:
+    """A name, who stands before it, and the words between."""
+    plain = simplified(text)
+    for spot, name in pairwise(spots):
+        gap = plain[spot.end : name.start]
+        if name.how == "name" and len(gap) <= _NEAR:
+            yield spot, name, gap
+
+
+def _states(pattern: re.Pattern[str], spot: Spot, text: str, between: str) -> bool:
+    before = simplified(text[max(0, spot.start - 10) : spot.start])
+    suffix = spot.text[1:] if spot.how == "user" and len(spot.text) > 1 else ""
+    suffix = suffix if suffix[:1] in "'’m" else ""
+    return bool(pattern.search(f"{before}@{suffix}{between}"))
+
+
+def until_override(text: str) -> str:
+    """``text`` up to the sentence that orders a model to leave what it was told."""
+    for sentence in sentences(text):
+        if RE.overrides.search(simplified(sentence.text)):
+            return text[: sentence.start]
+    return text
+
+
+def about_listener(question: str, people: Sequence[Spot]) -> bool:
+    """Whether a question is about whom it is put to, not only about ``people`` of theirs (你老婆)."""
+    whose = [match.end() for match in RE.you.finditer(question)]
+    return any(all(question[at : s.start].strip(" 的") for s in people) for at in whose)
+
+
+def addresses(text: str) -> bool:
+    """Whether ``text`` speaks to whom it is said: you, 你."""
+    return bool(RE.you.search(text))
+
+
+def with_apostrophes(text: str) -> tuple[str, list[int]]:
+    """``text`` with the apostrophes that quick typing leaves out (shes, theyve), and their places."""
+    ends = [match.end() for match in RE.contracted.finditer(text)]
+    parts = [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
+    return "'".join(parts), [end + number for number, end in enumerate(ends)]

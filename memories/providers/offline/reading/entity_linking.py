@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from memories.providers.offline.reading.circle import Circle, PersonDraft, called
 from understanding import segmentation
-from understanding.certainty import FOLLOWS, KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
+from understanding.certainty import KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
 from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import (
+    USER,
     PersonSpan,
     is_own_family,
     owners,
@@ -18,19 +19,17 @@ from understanding.people.person_tagger import (
 from understanding.roles import groups as group_terms
 from understanding.roles import kinship, terms
 from understanding.same_person import namesakes
-from understanding.sentences import last_begun
+from understanding.sentences import Sentence, last_begun
 from understanding.text import HAN, normalise
 from understanding.types import Mention
 
 _FIRST_PERSON = patterns("first_person")
-_USER_OWNS = -1
 
 
 @dataclass(eq=False, slots=True)
 class Spot:
-    """A place in a turn that means ``who``, the user where that is None. ``how``: name, role,
-    pronoun, several (a pronoun
-    of several, or one that may mean any of them) or user."""
+    """A place in a turn that means ``who``, the user where that is None. ``how``: name, role, pronoun,
+    several (a pronoun of several, or one that may mean any of them) or user."""
 
     start: int
     end: int
@@ -45,10 +44,6 @@ class Spot:
         """Whom it means; none where it is the user."""
         return () if self.who is None else (self.who, *self.others)
 
-    def moved(self, by: int) -> "Spot":
-        """The same place in a text that begins elsewhere."""
-        return replace(self, start=self.start + by, end=self.end + by)
-
 
 def link_spans(
     circle: Circle, text: str, turn_id: int, again: Mapping[str, float] | None = None
@@ -56,8 +51,8 @@ def link_spans(
     """The words of ``text`` for people, in order and apart, each with whom it means; who is new is
     met in ``circle``. ``again`` are names that other turns bear out."""
     known = [name for one in circle.people for name in one.known_as() if one.named]
-    mentions = circle.mentions(text)
-    seen = _with_relatives(text, _as_known(person_spans(text, known, again), mentions))
+    linker = _Linker(circle, text, circle.mentions(text))
+    seen = _as_known(person_spans(text, known, again), linker.mentions)
     joined = same_person(text, seen)
     beside_name = {g for g, s in zip(joined, seen, strict=True) if s.kind != "role"}
     found = [
@@ -65,37 +60,45 @@ def link_spans(
         for span, group in zip(seen, joined, strict=True)
         if _counts(span, text, circle, with_name=group in beside_name)
     ]
+    groups, owned = same_person(text, found), owners(text, found)
+    spans: dict[int, list[int]] = {}
+    for at, group in enumerate(groups):
+        spans.setdefault(group, []).append(at)
+    # The group of the person whose relative each is; None for the user's, and unsaid.
+    whose = {
+        group: next(
+            (
+                groups[owner]
+                for at in members
+                if (owner := owned[at]) not in (None, USER) and groups[owner] != group
+            ),
+            None,
+        )
+        for group, members in spans.items()
+    }
     spots: list[Spot] = []
-    if found:
-        groups, owned = same_person(text, found), owners(text, found)
-        by_group: dict[int, list[int]] = {}
-        for at, group in enumerate(groups):
-            by_group.setdefault(group, []).append(at)
-        whose = {g: _owner_of(g, by_group, owned, groups) for g in by_group}
-        placed: dict[int, PersonDraft | None] = {}
-        for group in _owners_first(whose):
-            spans = [found[at] for at in by_group[group]]
-            owner = whose[group]
-            said = any(owned[at] is not None for at in by_group[group])
-            pointed = any(s.kind == "role" and _is_anothers(text, s) for s in spans)
-            one = _who(
-                circle,
-                text,
-                spans,
-                mentions,
-                placed.get(owner) if owner is not None else None,
-                through=owner is not None,
-                said=said,
-                pointed=pointed and owner is None,
-            )
-            placed[group] = one
-            if one is not None:
-                if turn_id not in one.turns:
-                    one.turns.append(turn_id)
-                for span in spans:
-                    how = "role" if span.kind == "role" else "name"
-                    words = text[span.start : span.end]
-                    spots.append(Spot(span.start, span.end, words, one, how, span.probability))
+    placed: dict[int, PersonDraft | None] = {}
+    waiting = list(spans)
+    while waiting:  # owners before those who are theirs
+        group, passed = waiting[0], set[int]()
+        while (owner := whose[group]) in waiting and owner not in passed:
+            passed.add(group)
+            group = owner
+        waiting.remove(group)
+        words = [found[at] for at in spans[group]]
+        is_said = any(owned[at] is not None for at in spans[group])
+        owner = whose[group]
+        by = placed.get(owner) if owner is not None else None
+        one = placed[group] = (
+            linker.person_of(words, by, is_said=is_said) if by or owner is None else None
+        )
+        if one is not None:
+            if turn_id not in one.turns:
+                one.turns.append(turn_id)
+            for span in words:
+                how = "role" if span.kind == "role" else "name"
+                said = text[span.start : span.end]
+                spots.append(Spot(span.start, span.end, said, one, how, span.probability))
     return in_place(spots)
 
 
@@ -115,209 +118,117 @@ def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[
     return sorted(found.values())
 
 
-def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
-    """The spans, with the role words that directly follow whose they are (Brenda's sister,
-    我同事) where the tagger saw none."""
-    owners_at = [(span.end, True) for span in spans if span.kind != "role"]
-    owners_at += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
-    found = list(spans)
-    for at, named in owners_at:
-        role = _role_from(text, at, named=named)
-        if role is None or any(s.start < role.end and role.start < s.end for s in found):
-            continue
-        found.append(role)
-    return sorted(found)
-
-
-def _role_from(text: str, at: int, *, named: bool) -> PersonSpan | None:
-    """The longest word for a role right behind whose it is, which ends at ``at``."""
-    genitive = (_GENITIVE_NAME if named else _GENITIVE_OWN).match(text, at)
-    if genitive is None:
-        return None
-    start = genitive.end()
-    ends = (
-        [start + n for n in range(LONGEST_ROLE, 0, -1) if start + n <= len(text)]
-        if HAN.match(text, start)
-        else [m.end() for m in reversed(list(_WORD_ENDS.finditer(text, start, start + 24)))]
-    )
-    for end in ends:
-        if any(
-            role.level != "common" or named for role in terms().get(normalise(text[start:end]), ())
-        ):
-            return PersonSpan(start, end, "role", FOLLOWS)
-    return None
-
-
-LONGEST_ROLE = 4
-_GENITIVE_NAME = re.compile(
-    r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
-)
-_GENITIVE_OWN = re.compile(
-    r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4e00-\u9fff])"
-)
-_WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
-
-
 def _is_anothers(text: str, span: PersonSpan) -> bool:
-    """Whether a role is that of whom a pronoun means: right behind it (her sister), or, of a
-    partner or child, in a sentence that is told of them (她跟男朋友吵架了)."""
+    """Whether a role is of whom a pronoun means: right behind it (her sister), or, of a partner or
+    child, in a sentence that is told of them (她跟男朋友吵架了)."""
     before = text[: span.start]
     if ANOTHERS.search(before):
         return True
-    told = last_begun(before)
-    return is_own_family(text[span.start : span.end]) and bool(_OF_ANOTHER.fullmatch(told))
-
-
-_OF_ANOTHER = re.compile(r"[^我咱俺他她佢]*[他她佢][^我咱俺]*")
+    told = set(last_begun(before))
+    of_another = not told.isdisjoint("他她佢") and told.isdisjoint("我咱俺")
+    return of_another and is_own_family(text[span.start : span.end])
 
 
 def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> bool:
-    """Whether it is taken for somebody; a role beside a name that is theirs says what they are,
-    however unsure it would be alone."""
+    """Whether a span is taken for somebody; a role beside their name is, however unsure alone."""
     words = text[span.start : span.end]
-    if span.kind == "role" and (normalise(words) in group_terms() or _begins_a_word(span, text)):
+    is_role = span.kind == "role"
+    # One character alone may only begin a word (the 奶 of 奶茶).
+    only_begins = (
+        is_role
+        and len(words) == 1
+        and bool(HAN.match(words))
+        and any(word.start == span.start and word.end > span.end for word in segmentation.cut(text))
+    )
+    if is_role and (only_begins or normalise(words) in group_terms()):
         return False
-    sure = span.probability >= LEAST[span.kind] or (span.kind == "role" and with_name)
+    sure = span.probability >= LEAST[span.kind] or (is_role and with_name)
     return sure and not circle.is_banned(words)
 
 
-def _begins_a_word(span: PersonSpan, text: str) -> bool:
-    """Whether one character alone is only the beginning of a word (the 奶 of 奶茶)."""
-    if span.end - span.start > 1 or not HAN.match(text[span.start]):
-        return False
-    return any(word.start == span.start and word.end > span.end for word in segmentation.cut(text))
+@dataclass(frozen=True, slots=True)
+class _Linker:
+    """Finds whom words of ``text`` mean; ``mentions`` are the known people whom it names."""
 
+    circle: Circle
+    text: str
+    mentions: Sequence[Mention]
 
-def _owner_of(
-    group: int,
-    members: dict[int, list[int]],
-    owned: Sequence[int | None],
-    groups: Sequence[int],
-) -> int | None:
-    """The group of the person whose relative this one is; None for the user's, and unsaid."""
-    for at in members[group]:
-        owner = owned[at]
-        if owner is not None and owner != _USER_OWNS and groups[owner] != group:
-            return groups[owner]
-    return None
-
-
-def _owners_first(whose: dict[int, int | None]) -> list[int]:
-    order: list[int] = []
-
-    def put(group: int, seen: frozenset[int]) -> None:
-        owner = whose[group]
-        if owner is not None and owner not in seen and owner not in order:
-            put(owner, seen | {group})
-        if group not in order:
-            order.append(group)
-
-    for group in whose:
-        put(group, frozenset({group}))
-    return order
-
-
-def _who(
-    circle: Circle,
-    text: str,
-    spans: Sequence[PersonSpan],
-    mentions: Sequence[Mention],
-    owner: PersonDraft | None,
-    *,
-    through: bool,
-    said: bool,
-    pointed: bool,
-) -> PersonDraft | None:
-    """The person whom the spans of one group mean, known or new; None where it can't be said."""
-    if through and owner is None:
-        return None
-    named = [span for span in spans if span.kind != "role"]
-    roles = [text[span.start : span.end] for span in spans if span.kind == "role"]
-    role = max(roles, key=len, default="")
-    certainty = max(span.probability for span in spans)
-    one = _by_name(circle, text, named, "" if owner or pointed else role, mentions)
-    if one is None and role and not pointed:
-        one = _by_role(circle, role, owner, [text[s.start : s.end] for s in named])
-    if one is None:
-        one = _met(circle, text, named, role, owner, said=said, certainty=certainty)
+    def person_of(
+        self, spans: Sequence[PersonSpan], owner: PersonDraft | None, *, is_said: bool
+    ) -> PersonDraft:
+        """The person whom the spans of one group mean, known or new: the relative of ``owner``, or
+        of the user where that ``is_said``."""
+        circle = self.circle
+        named = [span for span in spans if span.kind != "role"]
+        roles = [span for span in spans if span.kind == "role"]
+        role = max((self._words(span) for span in roles), key=len, default="")
+        by_pronoun = owner is None and any(_is_anothers(self.text, span) for span in roles)
+        certainty = max(span.probability for span in spans)
+        one = self._by_name(named, "" if owner or by_pronoun else role)
+        if one is None and role and not by_pronoun:
+            # Whoever has no name, or where one has but one of them (mum, not friend) and no other
+            # name is said.
+            one_of_many = (known := kinship(role)) is None or known.level == "common"
+            holders = circle.holders(role, owner)
+            one = next((o for o in holders if not o.named or not (named or one_of_many)), None)
         if one is None:
-            return None
-        one.by_pronoun = pointed
-    elif pointed and not one.role:
-        one.by_pronoun = True
-    for span in named:
-        one.add_name(text[span.start : span.end])
-    if role and not one.role and (named or (owner is not None and not one.named)):
-        one.role, one.owner = called(role), owner if owner is not one else None
-    one.certainty = max(one.certainty, certainty) if one.contact_id is None else 1.0
-    circle.changed()
-    return one
+            one = self._met(named, role, owner, is_said=is_said)
+            one.certainty, one.by_pronoun = certainty, by_pronoun
+        elif by_pronoun and not one.role:
+            one.by_pronoun = True
+        for span in named:
+            one.add_name(self._words(span))
+        if role and not one.role and (named or (owner is not None and not one.named)):
+            one.role, one.owner = called(role), owner if owner is not one else None
+        one.certainty = max(one.certainty, certainty) if one.contact_id is None else 1.0
+        circle.changed()
+        return one
 
+    def _words(self, span: PersonSpan) -> str:
+        return self.text[span.start : span.end]
 
-def _by_name(
-    circle: Circle, text: str, named: Sequence[PersonSpan], role: str, mentions: Sequence[Mention]
-) -> PersonDraft | None:
-    for span in sorted(named, key=lambda s: s.start - s.end):
-        bearers = circle.bearers(text[span.start : span.end])
-        if not bearers:
-            keyed = [m for m in mentions if m.start < span.end and span.start < m.end]
-            # Chinese names that only sound alike are two people's.
-            hows = ("name", "alias") if HAN.search(text[span.start]) else ("name", "alias", "fuzzy")
-            sure = [m for m in keyed if m.how in hows and m.confidence > MEANT]
-            bearers = [p for m in sure if (p := circle.by_id(m.person.id)) is not None]
-        another = namesakes.says_another(text, span.start, span.end)
-        fitting = [p for p in bearers if not role or not namesakes.is_someone_else(role, p.role)]
-        if bearers and (another or not fitting):
-            person = circle.meet(text[span.start : span.end], named=True, role=role, owner=None)
-            person.namesake = True
-            return person
-        if fitting:
-            same = [p for p in fitting if role and normalise(p.role) == normalise(role)]
-            return (same or fitting)[0]
-    return None
-
-
-def _by_role(
-    circle: Circle, role: str, owner: PersonDraft | None, names: Sequence[str]
-) -> PersonDraft | None:
-    """Who holds ``role``: whoever has no name, or where one has but one of them (mum, not friend)
-    and no other name is said."""
-    known = kinship(role)
-    one_of_many = known is None or known.level == "common"
-    for one in circle.holders(role, owner):
-        if not one.named or (not names and not one_of_many):
-            return one
-    return None
-
-
-def _met(
-    circle: Circle,
-    text: str,
-    named: Sequence[PersonSpan],
-    role: str,
-    owner: PersonDraft | None,
-    *,
-    said: bool,
-    certainty: float,
-) -> PersonDraft | None:
-    if not named and not role:
+    def _by_name(self, named: Sequence[PersonSpan], role: str) -> PersonDraft | None:
+        circle = self.circle
+        for span in sorted(named, key=lambda s: s.start - s.end):
+            bearers = circle.bearers(self._words(span))
+            if not bearers:
+                # Chinese names that only sound alike are two people's.
+                han = HAN.search(self.text[span.start])
+                hows = ("name", "alias") if han else ("name", "alias", "fuzzy")
+                keyed = [
+                    circle.by_id(m.person.id)
+                    for m in self.mentions
+                    if m.start < span.end and span.start < m.end
+                    if m.how in hows and m.confidence > MEANT
+                ]
+                bearers = [one for one in keyed if one is not None]
+            another = namesakes.says_another(self.text, span.start, span.end)
+            fitting = [p for p in bearers if not namesakes.is_someone_else(role, p.role)]
+            if bearers and (another or not fitting):
+                person = circle.meet(self._words(span), named=True, role=role, owner=None)
+                person.namesake = True
+                return person
+            if fitting:
+                same = [p for p in fitting if role and normalise(p.role) == normalise(role)]
+                return (same or fitting)[0]
         return None
-    if named:
-        best = max(named, key=lambda s: (s.kind == "name", s.end - s.start))
-        name = text[best.start : best.end]
-    else:
-        name = called(role)
-    person = circle.meet(name, named=bool(named), role=called(role) if role else "", owner=owner)
-    person.certainty = certainty
-    known = kinship(role) if role else None
-    if not named and not said and (known is None or known.level == "common"):
-        person.role = ""  # whose they are is not said
-    return person
+
+    def _met(
+        self, named: Sequence[PersonSpan], role: str, owner: PersonDraft | None, *, is_said: bool
+    ) -> PersonDraft:
+        """Somebody new, by their best name or by what they are."""
+        best = max(named, key=lambda span: span.end - span.start, default=None)
+        name = self._words(best) if best else called(role)
+        person = self.circle.meet(name, named=best is not None, role=called(role), owner=owner)
+        known = kinship(role) if role else None
+        if not named and not is_said and (known is None or known.level == "common"):
+            person.role = ""  # whose they are is not said
+        return person
 
 
 def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | None) -> list[Spot]:
-    """Known people at places of ``text`` that none of ``held`` takes; that the turn speaks of them
-    is noted where it is given."""
+    """Known people at places of ``text`` that none of ``held`` takes, noted with the turn if given."""
     spots: list[Spot] = []
     for mention in sorted(circle.mentions(text), key=lambda m: -m.confidence):
         one = circle.by_id(mention.person.id)
@@ -344,6 +255,16 @@ def bare_names(circle: Circle, text: str, held: Sequence[Spot]) -> list[Spot]:
                 if all(end <= s.start or s.end <= start for s in (*held, *spots)):
                     spots.append(Spot(start, end, match.group(), one, "name", KNOWN_ALONE))
     return spots
+
+
+def within(spots: Iterable[Spot], part: Sentence) -> list[Spot]:
+    """Those of ``spots`` that stand in a part of their text, at their places in it."""
+    end = part.start + len(part.text)
+    return [
+        replace(spot, start=spot.start - part.start, end=spot.end - part.start)
+        for spot in spots
+        if part.start <= spot.start and spot.end <= end
+    ]
 
 
 def in_place(spots: Iterable[Spot]) -> list[Spot]:

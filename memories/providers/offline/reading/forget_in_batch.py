@@ -1,6 +1,5 @@
 """Requests to forget, carried out on what has been drafted and handed on for what is kept."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,22 +21,29 @@ REPEATED = 2  # user turns within which a second, bare request only repeats the 
 def forget_asked(book: DraftBook, spoken: SpokenTurn, sentence: Sentence) -> bool:
     """Carries out what ``sentence`` asks to forget; False where it asks nothing for sure."""
     reading = forget_reading.read(sentence.whole)
-    if reading.asks < forget_reading.UNSURE:
+    takes_back = forget_reading.takes_back(spoken.text[sentence.start :])
+    if reading.asks < forget_reading.UNSURE or takes_back:
         return False
-    if forget_reading.takes_back(spoken.text[sentence.start :]):
-        return False
+    repeats = book.clock - book.asked_at <= REPEATED
     if not reading.acts:
-        if spoken.wanted and book.clock - book.asked_at > REPEATED:
+        if spoken.wanted and not repeats:
             book.forget.append(ForgetRequest(asked_in=spoken.turn.id, unclear=True))
         return False
     if reading.means == "last" and _named_beside(spoken, sentence):
         return True
     before = list(book.drafts)
-    repeats = book.clock - book.asked_at <= REPEATED
     requests, turn_ids = _meant(book, spoken, sentence, reading)
-    if not (requests or turn_ids or repeats or len(book.drafts) < len(before)):
+    dropped = [draft for draft in before if draft not in book.drafts]
+    if not (requests or turn_ids or repeats or dropped):
         requests = [ForgetRequest()]  # nothing was found, which is told
-    _ask(book, spoken, requests, before, turn_ids)
+    turn_ids += [turn for draft in dropped for turn in (draft.turn_id, *draft.extra_turns)]
+    if turn_ids:
+        requests.append(ForgetRequest(turn_ids=tuple(dict.fromkeys(turn_ids))))
+    if spoken.wanted:  # else it was carried out with its own batch
+        book.forget += [replace(request, asked_in=spoken.turn.id) for request in requests]
+    for person in book.circle.people:
+        person.turns = [turn for turn in person.turns if turn != spoken.turn.id]
+    book.asked_at = book.clock
     return True
 
 
@@ -55,7 +61,17 @@ def _meant(
     book: DraftBook, spoken: SpokenTurn, sentence: Sentence, reading: Reading
 ) -> tuple[list[ForgetRequest], list[int]]:
     """Drops what is meant from the drafts; what of it was kept before, and in which turns."""
-    called, people = _people(spoken, sentence, reading)
+    end = sentence.start + len(sentence.text)
+    # Words for people in the clauses that ask, who were spoken of before.
+    spots = [
+        spot
+        for spot in spoken.spots
+        if sentence.start <= spot.start and spot.end <= end and spot.text in reading.clause
+        if (who := spot.who) is not None
+        if who.contact_id is not None or any(turn < spoken.turn.id for turn in who.turns)
+    ]
+    called = [spot.text for spot in spots]
+    people = [*dict.fromkeys(spot.who for spot in spots if spot.who)]
     if reading.means == "unclear" and not people:
         return [ForgetRequest(unclear=True)], []
     named = _strangers(reading.clause)
@@ -66,7 +82,8 @@ def _meant(
     keys = forget_reading.topic_keys(topic)
     # Where anything is named, all else stays.
     if reading.means == "everything" and not (people or reading.points or words or keys):
-        return [_forget_everything(book, spoken)], []
+        _wipe(book, list(book.drafts), book.circle.people, spoken)
+        return [ForgetRequest(everything=True)], []
     points = reading.points and not (words or keys)
     if points or (reading.means == "last" and not keys):
         return [], _forget_last(book, spoken, people)
@@ -82,30 +99,15 @@ def _meant(
     return [], _forget_last(book, spoken, [])
 
 
-def _people(
-    spoken: SpokenTurn, sentence: Sentence, reading: Reading
-) -> tuple[list[str], list[PersonDraft]]:
-    """The words for people in the clauses that ask, and who of them was spoken of before."""
-    end = sentence.start + len(sentence.text)
-    spots = [s for s in spoken.spots if sentence.start <= s.start and s.end <= end and s.who]
-    named = [s for s in spots if s.text in reading.clause and _is_known(s.who, spoken)]
-    return [s.text for s in named], [*dict.fromkeys(s.who for s in named if s.who)]
-
-
-def _is_known(who: PersonDraft | None, spoken: SpokenTurn) -> bool:
-    """Whether somebody was spoken of before they are asked to be forgotten."""
-    return who is not None and (
-        who.contact_id is not None or any(turn < spoken.turn.id for turn in who.turns)
-    )
-
-
 def _strangers(text: str) -> list[str]:
     """Words for people whom nobody knows: names, and roles that may be known by another name."""
     spans = [text[span.start : span.end] for span in person_spans(text)]
-    return [word for word in spans if normalise(word) in terms() or not _PRONOUN.fullmatch(word)]
+    return [
+        word for word in spans if normalise(word) in terms() or normalise(word) not in _PRONOUNS
+    ]
 
 
-_PRONOUN = re.compile("(?i)[他她它佢]们?|him|her|them|he|she|they")
+_PRONOUNS = frozenset("他 她 它 佢 他们 她们 它们 佢们 him her them he she they".split())
 
 
 def _without(text: str, words: Sequence[str]) -> str:
@@ -114,32 +116,12 @@ def _without(text: str, words: Sequence[str]) -> str:
     return text
 
 
-def _ask(
-    book: DraftBook,
-    spoken: SpokenTurn,
-    requests: list[ForgetRequest],
-    before: list[Draft],
-    turn_ids: list[int],
-) -> None:
-    """Notes the requests of a turn, with the turns of drafts that were dropped since."""
-    for draft in (d for d in before if d not in book.drafts):
-        turn_ids += [draft.turn_id, *draft.extra_turns]
-    if turn_ids:
-        requests.append(ForgetRequest(turn_ids=tuple(dict.fromkeys(turn_ids))))
-    if spoken.wanted:  # else it was carried out with its own batch
-        book.forget += [replace(request, asked_in=spoken.turn.id) for request in requests]
-    for person in book.circle.people:
-        if spoken.turn.id in person.turns:
-            person.turns.remove(spoken.turn.id)
-    book.asked_at = book.clock
-
-
 def _forget_matter(
     book: DraftBook, people: list[PersonDraft], words: tuple[str, ...], keys: tuple[str, ...]
 ) -> list[ForgetRequest]:
     """What was said of one matter, of these people if any are named."""
     for draft in book.about(people):
-        text = draft.text().lower()
+        text = draft.sentence.text.lower()
         said = any(word.lower() in text for word in words)
         has = {value.key for value, _ in draft.values} | set(forget_reading.topic_keys(text))
         own = not people and not draft.people()
@@ -151,32 +133,32 @@ def _forget_matter(
     return [ForgetRequest(words=(*(person.name for person in people), *words), keys=keys)]
 
 
-def _forget_everything(book: DraftBook, spoken: SpokenTurn) -> ForgetRequest:
-    """All that was said so far, of anybody."""
-    for draft in list(book.drafts):
-        book.wipe(draft)
-    for person in book.circle.people:
-        person.turns = [turn for turn in person.turns if turn > spoken.turn.id]
-    return ForgetRequest(everything=True)
-
-
 def _forget_person(book: DraftBook, person: PersonDraft, spoken: SpokenTurn) -> ForgetRequest:
     """Everything about a person; they are met again only if spoken of again."""
     names = [name.lower() for name in person.known_as() if len(name) > 1]
-    for draft in list(book.drafts):
-        text = draft.text().lower()
-        if person in draft.people() or any(name in text for name in names):
-            book.wipe(draft)
-    person.turns = [turn for turn in person.turns if turn > spoken.turn.id]
-    words = () if person.contact_id else tuple(person.known_as())
-    return ForgetRequest(person.contact_id, words)
+    about = [
+        draft
+        for draft in book.drafts
+        if person in draft.people() or any(name in draft.sentence.text.lower() for name in names)
+    ]
+    _wipe(book, about, [person], spoken)
+    return ForgetRequest(person.contact_id, () if person.contact_id else tuple(person.known_as()))
+
+
+def _wipe(
+    book: DraftBook, drafts: Sequence[Draft], people: Sequence[PersonDraft], spoken: SpokenTurn
+) -> None:
+    """Drops drafts, and that people were spoken of until now."""
+    for draft in drafts:
+        book.wipe(draft)
+    for person in people:
+        person.turns = [turn for turn in person.turns if turn > spoken.turn.id]
 
 
 def _forget_last(book: DraftBook, spoken: SpokenTurn, people: list[PersonDraft]) -> list[int]:
     """Drops the latest statement: of this turn, else of the one before it, whose id comes back."""
     if not people and book.clock - book.asked_at <= REPEATED:
         return []
-    earlier: list[int] = []
     drafts = book.about(people)
     if people and drafts:
         turns = {draft.turn_id for draft in drafts}
@@ -184,8 +166,7 @@ def _forget_last(book: DraftBook, spoken: SpokenTurn, people: list[PersonDraft])
         turns = {spoken.turn.id}
     else:
         turns = {book.before_id}
-        earlier = [book.before_id] if book.before_id else []
     for draft in drafts:
         if draft.turn_id in turns:
             book.wipe(draft)
-    return earlier
+    return [book.before_id] if turns == {book.before_id} and book.before_id else []

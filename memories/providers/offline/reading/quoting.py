@@ -9,15 +9,14 @@ from datetime import datetime
 from memories.providers.offline.judge import Judgement
 from memories.providers.offline.reading.circle import Circle, PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
-from memories.providers.offline.reading.entity_linking import Spot
+from memories.providers.offline.reading.entity_linking import Spot, within
 from memories.providers.offline.reading.facts import Value, facts_of, subject_of
-from memories.providers.offline.reading.speech import wishes
 from memories.types import ForgetRequest
 from understanding.certainty import CERTAIN, GOES_ON, NOTED
 from understanding.dates.relative_dates import find_dates
 from understanding.lexicon.rules import patterns
 from understanding.sentences import Sentence, clauses
-from understanding.text import HAN, is_chinese
+from understanding.text import HAN, is_chinese, simplified
 from understanding.text_document import read
 
 RE = patterns(__file__)
@@ -28,6 +27,16 @@ LONGEST = 300  # characters of sentences quoted together
 NEAR_DAYS = 90  # a month without a year that is nearer is the one that is meant
 # What is glued to a pronoun (she's).
 _SHORT_VERB = re.compile(r"['’]\w+")
+
+
+def injects(text: str) -> bool:
+    """Whether ``text`` poses as an instruction to a model."""
+    return bool(RE.injects.search(text))
+
+
+def wishes(text: str) -> bool:
+    """Whether a sentence asks for something of all answers to come (always in short, 以后都用列表)."""
+    return not injects(text) and bool(RE.wishes.search(simplified(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +50,8 @@ class Before:
 
 @dataclass(eq=False, slots=True)
 class Draft:
-    """A quote under construction: ``sentence`` of the turn ``spoken``, with the places in it that
-    mean somebody. ``subject`` is whom it begins with, None where that is the user or nobody;
-    ``explicit`` where it says so itself."""
+    """A quote under construction, with the places in its ``sentence`` that mean somebody. ``subject``
+    is whom it begins with, None where that is the user or nobody; ``explicit``: it says so itself."""
 
     spoken: SpokenTurn
     sentence: Sentence
@@ -68,10 +76,6 @@ class Draft:
     def turn_id(self) -> int:
         return self.spoken.turn.id
 
-    def text(self) -> str:
-        """The user's words."""
-        return self.sentence.text
-
     def people(self) -> list[PersonDraft]:
         """Everybody it is about, its subject first."""
         found = [self.subject] if self.subject is not None else []
@@ -82,28 +86,26 @@ class Draft:
     def sure(self) -> float:
         """The least confidence that a word for somebody means whom it is taken to mean."""
         sure = [spot.confidence for spot in self.spots if spot.how in ("pronoun", "several")]
-        if self.subject is not None and not self.explicit:
-            sure.append(self.goes_on or self.spoken.dropped_confidence)
-        return min(sure, default=1.0)
+        return min((*sure, *self._sure_of_subject()), default=1.0)
 
     def sure_of(self, one: PersonDraft) -> float:
         """How sure it is that somebody is meant: as sure as the surest word for them."""
-        spots = (*self.spots, *(self.before.spots if self.before else ()))
-        sure = [
-            spot.confidence if spot.how in ("pronoun", "several") else 1.0
-            for spot in spots
-            if one in spot.people
-        ]
-        if one is self.subject and not self.explicit:
-            sure.append(self.goes_on or self.spoken.dropped_confidence)
+        sure = self._sure_of_subject() if one is self.subject else []
+        for spot in (*self.spots, *(self.before.spots if self.before else ())):
+            if one in spot.people:
+                sure.append(spot.confidence if spot.how in ("pronoun", "several") else 1.0)
         return max(sure, default=1.0)
+
+    def _sure_of_subject(self) -> list[float]:
+        """How sure it is whom the words leave out, where they do."""
+        left_out = self.subject is not None and not self.explicit
+        return [self.goes_on or self.spoken.dropped_confidence] if left_out else []
 
     def words(self) -> str:
         """The user's words as they were typed, with the sign that ends them."""
-        text = self.sentence.text
-        edges = [0, *(at for at in self._added() for at in (at, at + 1)), len(text)]
-        typed = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-        return typed + self.sentence.end_mark
+        added = self._added()
+        typed = [char for at, char in enumerate(self.sentence.text) if at not in added]
+        return "".join(typed) + self.sentence.end_mark
 
     def _added(self) -> list[int]:
         start, end = self.sentence.start, self.sentence.start + len(self.sentence.text)
@@ -111,7 +113,7 @@ class Draft:
 
     def is_fragment(self) -> bool:
         """Whether it is too short to stand without what was said before it."""
-        text = self.text()
+        text = self.sentence.text
         size = len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text))) + len(HAN.findall(text)) / 1.5
         return not self.explicit and not self.wish and size < FRAGMENT
 
@@ -165,7 +167,9 @@ def drafts_of(spoken: SpokenTurn) -> list[Draft]:
     drafts: list[Draft] = []
     for sentence in read(spoken.text).sentences:
         draft = _draft(spoken, sentence)
-        goes_on = drafts and not draft.spots and draft.subject is None and HAN.search(draft.text())
+        goes_on = (
+            drafts and not draft.spots and draft.subject is None and HAN.search(draft.sentence.text)
+        )
         if goes_on and (subject := drafts[-1].subject) is not None:
             draft.subject, draft.goes_on = subject, min(GOES_ON, drafts[-1].sure())
         drafts.append(draft)
@@ -173,12 +177,12 @@ def drafts_of(spoken: SpokenTurn) -> list[Draft]:
 
 
 def _draft(spoken: SpokenTurn, sentence: Sentence) -> Draft:
-    spots = _within(spoken.spots, sentence)
+    spots = within(spoken.spots, sentence)
     subject: PersonDraft | None = None
     explicit = False
     values: list[tuple[Value, PersonDraft | None]] = []
     for number, part in enumerate(_parts(sentence)):
-        here = _within(spoken.spots, part)
+        here = within(spoken.spots, part)
         who, says = subject_of(part.text, here)
         if number == 0:
             explicit = says
@@ -190,8 +194,7 @@ def _draft(spoken: SpokenTurn, sentence: Sentence) -> Draft:
 
 
 def joined(first: Draft, second: Draft) -> Draft | None:
-    """A sentence with the one right before it, which it can't stand without; None where they are
-    apart, or would be too long together."""
+    """A sentence with the one right before it; None where they are apart or too long together."""
     spoken = first.spoken
     start = first.sentence.start
     end = second.sentence.start + len(second.sentence.text)
@@ -200,21 +203,14 @@ def joined(first: Draft, second: Draft) -> Draft | None:
     if spoken is not second.spoken or apart or end - start > LONGEST:
         return None
     whole = Sentence(spoken.text[start:end], start, second.sentence.end_mark)
-    return replace(first, sentence=whole, spots=_within(spoken.spots, whole))
-
-
-def _within(spots: Sequence[Spot], part: Sentence) -> list[Spot]:
-    end = part.start + len(part.text)
-    return [
-        spot.moved(-part.start) for spot in spots if part.start <= spot.start and spot.end <= end
-    ]
+    return replace(first, sentence=whole, spots=within(spoken.spots, whole))
 
 
 def _notes(
     text: str, spots: Sequence[Spot], said_at: datetime, dropped: PersonDraft | None = None
 ) -> list[tuple[int, str]]:
-    """What to put where: whom a pronoun, or nobody's being named, means for certain, each once,
-    unless the words name them, and which day or month a relative date is."""
+    """Notes and their places: whom a pronoun or nobody's being named means for certain, each once, and
+    which day or month a relative date is."""
     chinese = is_chinese(text)
     named = {spot.who for spot in spots if spot.how == "name"}
     found: list[tuple[int, str]] = []
@@ -236,7 +232,7 @@ def _notes(
         # Of two dates together, the one behind says more of the first (January of last year).
         if hit.at is not None
         and not any(hit.end <= at <= hit.end + len(" of ") for at in begins)
-        and (note := _date_note(text[hit.start : hit.end], hit.text))
+        and (note := _date_note(text[hit.start : hit.end], hit.text, hit.at))
         and _is_certain(text[hit.start : hit.end], hit.at, said_at)
     ]
     form = "（{}）" if chinese else " [{}]"
@@ -244,23 +240,21 @@ def _notes(
     return [(at, note if at or chinese else f"{note.strip()} ") for at, note in placed]
 
 
-def _date_note(said: str, written: str) -> str:
+def _date_note(said: str, written: str, at: datetime) -> str:
     """What the words of a date leave open: all of it, or only its year."""
     if not written or written in said:
         return ""
     plain = said.lower().strip()
     if written.lower().startswith(plain):
         return written[len(plain) :].strip(" ,")
-    return "" if re.search(r"(?:19|20)\d\d", said) else written
+    return "" if str(at.year) in said else written
 
 
 def _is_certain(said: str, at: datetime, said_at: datetime) -> bool:
-    """Whether the words of a date say which one it is: by their direction (last, next, 昨, 下),
-    or, of a month without a year, where the nearest is meant and not far off. A weekday alone may
-    be the last or the next one."""
-    if RE.directed.search(said):
-        return not RE.length.search(said)
-    return bool(RE.month.search(said)) and abs((at - said_at).days) <= NEAR_DAYS
+    """Whether the words of a date say which one it is, by their direction (last, next, 昨, 下), or of a
+    month where the nearest is not far off. A weekday alone may be the last or the next one."""
+    near = abs((at - said_at).days) <= NEAR_DAYS
+    return bool(RE.directed.match(said) or (near and RE.month.search(said)))
 
 
 def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[tuple[int, int]]]:
@@ -277,18 +271,14 @@ def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[
 
 
 def _parts(sentence: Sentence) -> Iterator[Sentence]:
-    """The clauses of a sentence: at commas, at gaps between Chinese words, and before an English
-    conjunction with a subject of its own."""
-    if not is_chinese(sentence.text):
-        yield from _cut(sentence, RE.english_split)
-        return
-    for clause in clauses(sentence):
-        yield from _cut(clause, RE.chinese_gap)
+    """The clauses of a sentence: at commas, gaps in Chinese, and English conjunctions with a subject."""
+    for clause in clauses(sentence) if is_chinese(sentence.text) else [sentence]:
+        yield from _cut(clause)
 
 
-def _cut(sentence: Sentence, pattern: re.Pattern[str]) -> Iterator[Sentence]:
+def _cut(sentence: Sentence) -> Iterator[Sentence]:
     at = 0
-    for end in (*(match.end() for match in pattern.finditer(sentence.text)), len(sentence.text)):
+    for end in (*(match.end() for match in RE.gap.finditer(sentence.text)), len(sentence.text)):
         piece = sentence.text[at:end]
         if text := piece.strip():
             start = sentence.start + at + len(piece) - len(piece.lstrip())

@@ -1,25 +1,27 @@
-"""A batch of turns in; quotes, people and relations out.
-
-Turns are understood first (who is meant where) and cut into sentences. A classifier says what
-each does: what is no statement of a life for sure is left out, all else is quoted.
-"""
+"""A batch of turns in; quotes, people and relations out. A classifier says what each sentence does:
+what is no statement of a life for sure is left out, all else is quoted."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from memories.providers.offline.judge import judge
 from memories.providers.offline.reading.circle import PersonDraft, in_order
-from memories.providers.offline.reading.discourse_reading import SpokenTurn, understand
+from memories.providers.offline.reading.discourse_reading import (
+    SpokenTurn,
+    addresses,
+    last_question,
+    understand,
+)
 from memories.providers.offline.reading.forget_in_batch import forget_asked
 from memories.providers.offline.reading.quoting import (
     Before,
     Draft,
     DraftBook,
     drafts_of,
+    injects,
     joined,
 )
 from memories.providers.offline.reading.self_statements import with_self_statements
-from memories.providers.offline.reading.speech import addresses, injects, last_question, makes
 from memories.types import (
     ExtractedMemory,
     ExtractedRelation,
@@ -32,26 +34,21 @@ from memories.types import (
 from understanding.certainty import CONTACT_BORNE_OUT, CONTACT_NAME, CONTACT_ROLE
 from understanding.dates.relative_dates import DateHit, find_dates
 from understanding.lexicon import words
-from understanding.lexicon.rules import patterns, rows
+from understanding.lexicon.rules import patterns
 from understanding.statements.secrets import holds_phone, holds_secret
 from understanding.statements.wordings import greets
 from understanding.text import is_chinese, simplified
 
 RE = patterns(__file__)
-_CONTRASTS = rows(__file__, "contrasts")
 LONGEST_VALUE = 24  # characters of a value that is corrected
 
-# Thresholds on sentences, chosen by their recall on authors whom the heads had not seen.
-# A sentence is quoted from this probability on that it tells something of a life: .99 of what is
-# worth a memory, and .58 of what is not (held out by author, a corpus of which half is not) ...
-KEEP = 0.05
-# ... unless it is as likely as this to do something else.
-OTHER = 0.85
-# It is believed where it is less likely than this to do what need not be true, and its attributes
-# are taken where it is as likely as this to be told as a fact.
-UNTRUE, FACT = 0.4, 0.5
-# As likely as this to be fiction or supposed, it puts nobody in a role.
-IMAGINED = 0.3
+# Thresholds on sentences, chosen by their recall on authors whom the heads had not seen. A sentence
+# is quoted from KEEP on (.99 of what is worth a memory and .58 of what is not, on a corpus of which
+# half is not), unless it is as likely as OTHER to do something else.
+KEEP, OTHER = 0.05, 0.85
+# It is believed below UNTRUE, that it does what need not be true, and its attributes are taken from
+# FACT on, that it is told as a fact. From IMAGINED on it puts nobody in a role.
+UNTRUE, FACT, IMAGINED = 0.4, 0.5, 0.3
 # What a sentence does that tells nothing of a life, and whose words need not be true.
 ELSEWHERE = ("ask", "request", "forget", "paste", "fiction", "joke")
 # From which probability a memory is the user's own, whoever else it is about.
@@ -100,9 +97,9 @@ def _read_turn(book: DraftBook, spoken: SpokenTurn, asked: SpokenTurn | None) ->
         drafts[0].before = _question(asked, spoken.text)
     for draft in drafts:
         if not draft.wish:
-            if makes(draft.text()):
+            if makes(draft.sentence.text):
                 return
-            if injects(draft.text()):
+            if injects(draft.sentence.text):
                 continue
             if not spoken.in_chat and forget_asked(book, spoken, draft.sentence):
                 continue
@@ -111,24 +108,25 @@ def _read_turn(book: DraftBook, spoken: SpokenTurn, asked: SpokenTurn | None) ->
         book.drafts.append(draft)
 
 
+def makes(text: str) -> bool:
+    """Whether ``text`` asks for a work to be made (translate, write): what follows belongs to it."""
+    return bool(RE.makes.search(simplified(text)))
+
+
 def _question(asked: SpokenTurn, answer: str) -> Before | None:
-    """The last question of the assistant's turn, with whom it means; None where it asks neither
-    about somebody nor about the user, or the answer says no more than yes to the latter."""
-    question = last_question(asked.text)
-    if not question:
+    """The last question of the assistant's turn; None where it asks neither about somebody nor about
+    the user, or the answer says no more than yes to the latter."""
+    sentence, spots = last_question(asked) or (None, [])
+    of_user = sentence and addresses(sentence.text) and not greets(answer)
+    if sentence is None or not (of_user or any(spot.who for spot in spots)):
         return None
-    at = asked.text.rindex(question)
-    end = at + len(question)
-    spots = [s.moved(-at) for s in asked.spots if at <= s.start and s.end <= end]
-    if not any(spot.who for spot in spots) and (not addresses(question) or greets(answer)):
-        return None
-    return Before(asked.text[at : end + 1].rstrip(), spots, asked.turn.said_at)
+    return Before(sentence.whole, spots, asked.turn.said_at)
 
 
 def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool:
     """Takes back what the user says was a joke, and shows a correction behind the sentence that it
     puts right, which it takes the place of; True where the sentence did nothing else."""
-    text = draft.text()
+    text = draft.sentence.text
     if RE.confesses_joke.search(simplified(text)):
         # What the user said in their last turn before, else in this one, was no statement.
         jokes = [d.turn_id for d in book.drafts if d.turn_id != spoken.turn.id]
@@ -138,9 +136,9 @@ def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool
         return True
     old = corrected(text)
     if not old:
-        return bool(RE.only_mistake.match(text.strip(" ，,。.!！")))
+        return False
     for wrong in reversed(book.drafts):
-        if old in wrong.text():
+        if old in wrong.sentence.text:
             draft.before = Before(wrong.sentence.whole, wrong.spots, wrong.spoken.turn.said_at)
             draft.extra_turns.append(wrong.turn_id)
             if wrong.spoken.wanted:
@@ -150,24 +148,20 @@ def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool
 
 
 def corrected(text: str) -> str:
-    """The words that ``text`` says were wrong, as it says what is right instead; empty where it
-    corrects nothing."""
-    plain = simplified(text)
-    for row in _CONTRASTS:
-        match = row["pattern"].search(plain)
-        if match is None:
-            continue
-        old, new = (text[slice(*match.span(group))].strip() for group in ("old", "new"))
-        vague = any(word in match.group("old") for word in words("grammar_zh", "no_value"))
-        if not vague and old and new and old != new and len(old) <= LONGEST_VALUE:
-            return old
-    return ""
+    """The words that ``text`` says were wrong, as it says what is right instead, or ""."""
+    match = RE.contrast.search(simplified(text))
+    if match is None:
+        return ""
+    groups = [name for name, words_of_it in match.groupdict().items() if words_of_it]
+    new, old = (text[slice(*match.span(name))].strip() for name in sorted(groups))
+    vague = any(word in old for word in words("grammar_zh", "no_value"))
+    return old if not vague and old and new and old != new and len(old) <= LONGEST_VALUE else ""
 
 
 def _keep(book: DraftBook) -> None:
     """Leaves out what tells nothing of a life for sure, and what is private; what can't stand
     alone is quoted with the sentence before it."""
-    drafts = [d for d in book.drafts if any(map(str.isalnum, d.text()))]
+    drafts = [d for d in book.drafts if any(map(str.isalnum, d.sentence.text))]
     wanted = [d for d in drafts if d.spoken.wanted or d.extra_turns]
     judged = judge([draft.sentence.whole for draft in wanted])
     for draft, judgement in zip(wanted, judged, strict=True):
@@ -220,8 +214,7 @@ def _contacts(book: DraftBook, wanted: set[int]) -> list[PersonDraft]:
 
 
 def _forget_imagined_roles(book: DraftBook) -> None:
-    """Whoever is new and has a name is in no role that only sentences give them which imagine: what
-    a dream made of them is none."""
+    """Takes from new people with names the roles that only imagining sentences give (a dream)."""
     said = {
         one.ref
         for draft in book.drafts
@@ -236,9 +229,8 @@ def _forget_imagined_roles(book: DraftBook) -> None:
 
 
 def _is_contact(one: PersonDraft, *, told: bool) -> bool:
-    """Whether somebody is a person of the user's life: a contact, somebody whose name is sure,
-    was used twice or stands beside what they are to somebody, or a relative or other role of the
-    user's own of whom something is told."""
+    """Whether somebody is a person of the user's life: by a sure name, one used twice or beside a role,
+    or as a relative of the user's own of whom something is told."""
     if one.contact_id is not None:
         return True
     if one.by_pronoun:
@@ -285,7 +277,7 @@ def _subtype(draft: Draft, people: Sequence[PersonDraft]) -> Subtype:
 
 def _facts(draft: Draft, contacts: Sequence[PersonDraft]) -> Iterator[Fact]:
     if draft.wish:
-        yield Fact("answer_wish", draft.text())
+        yield Fact("answer_wish", draft.sentence.text)
     for value, subject in dict.fromkeys(draft.values) if is_believed(draft) else ():
         if subject is None or subject in contacts:
             yield Fact(value.key, value.value, subject.ref if subject else "")

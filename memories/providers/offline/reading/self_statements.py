@@ -1,16 +1,14 @@
-"""What people of the user's write of themselves in a chat with them: told by them, of them.
-
-A contact's turns are read like a user's, alone, and "the user" in what comes out is the contact.
-Only whole sentences count in which nobody but the contact is meant for sure: "you" may be the
-user or a group, "we" anybody, and "my boss" is nobody whom the user knows.
-"""
+"""What people of the user's write of themselves in a chat with them: their turns are read like a
+user's, alone. Only whole sentences count in which nobody else is meant: "you" may be the user or a
+group, "we" anybody, and "my boss" is nobody whom the user knows."""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from uuid import UUID
 
-from memories.providers.offline.reading.speech import addresses, wishes
+from memories.providers.offline.reading.discourse_reading import addresses
+from memories.providers.offline.reading.quoting import wishes
 from memories.types import (
     CONTACT,
     ExtractedMemory,
@@ -36,23 +34,30 @@ Read = Callable[[ExtractionRequest], Extraction]
 
 
 def with_self_statements(found: Extraction, request: ExtractionRequest, read: Read) -> Extraction:
-    """``found`` with what the contacts among the speakers of ``request`` say of themselves, as
-    ``read`` reads the words of a user."""
+    """``found`` with what contacts among the speakers say of themselves, as ``read`` reads a user."""
     people = {person.ref: person for person in found.people}
     memories = list(found.memories)
     retracted = list(found.retracted_turn_ids)
-    for number, name in enumerate(dict.fromkeys(_speakers(request.turns)), start=1):
-        bearers = [p for p in request.people if normalise(name) in map(normalise, _names(p))]
+    speakers = dict.fromkeys(turn.speaker for turn in request.turns if turn.role == CONTACT)
+    for number, name in enumerate(speakers, start=1):
+        bearers = [one for one in request.people if _bears(one, name)]
         if len(bearers) > 1:
             continue  # nobody knows which of them
-        own = read(_own_words(request, name))
-        retracted += own.retracted_turn_ids
-        told = [memory for memory in own.memories if not memory.people]
-        if not told:
-            continue
-        person = _speaker(name, bearers, people.values(), f"s{number}")
-        people[person.ref] = person
-        memories += [_of(memory, person, name) for memory in told]
+        own = replace(
+            request,
+            turns=_own_words(request.turns, name),
+            context=_own_words(request.context, name),
+            people=tuple(one for one in request.people if not _bears(one, name)),
+            user_names=(name,),
+            memories=(),
+        )
+        told = read(own)
+        retracted += told.retracted_turn_ids
+        kept = [memory for memory in told.memories if not memory.people]
+        if kept:
+            person = _speaker(name, bearers, people.values(), f"s{number}")
+            people[person.ref] = person
+            memories += [_of(memory, person, name) for memory in kept]
     return replace(
         found,
         people=tuple(people.values()),
@@ -61,32 +66,16 @@ def with_self_statements(found: Extraction, request: ExtractionRequest, read: Re
     )
 
 
-def _speakers(turns: Iterable[Turn]) -> Iterable[str]:
-    return (turn.speaker for turn in turns if turn.role == CONTACT)
+def _bears(person: Person, name: str) -> bool:
+    return normalise(name) in map(normalise, (person.name, *person.aliases))
 
 
-def _names(person: Person) -> tuple[str, ...]:
-    return (person.name, *person.aliases)
-
-
-def _own_words(request: ExtractionRequest, name: str) -> ExtractionRequest:
+def _own_words(turns: Iterable[Turn], name: str) -> tuple[Turn, ...]:
     """The turns of one contact as if they were the user's."""
-
-    def own(turns: Iterable[Turn]) -> tuple[Turn, ...]:
-        return tuple(
-            replace(turn, role="user", speaker="", content=_of_oneself(turn.content))
-            for turn in turns
-            if turn.role == CONTACT and turn.speaker == name
-        )
-
-    others = tuple(p for p in request.people if normalise(name) not in map(normalise, _names(p)))
-    return replace(
-        request,
-        turns=own(request.turns),
-        context=own(request.context),
-        people=others,
-        user_names=(name,),
-        memories=(),
+    return tuple(
+        replace(turn, role="user", speaker="", content=_of_oneself(turn.content))
+        for turn in turns
+        if turn.role == CONTACT and turn.speaker == name
     )
 
 

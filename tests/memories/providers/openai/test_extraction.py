@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.providers.openai.extraction import ExtractionPrompt
+from memories.providers.openai.extraction import extraction
 from memories.providers.openai.schemas import ExtractionOut
 from memories.types import (
     MemoryType,
@@ -257,8 +257,9 @@ class TestExtraction:
     def test_ids_come_back_by_key_in_any_order(self, order: list[int], dropped: set[int]) -> None:
         people = tuple(Person(UUID(int=number + 1), f"Friend{number}") for number in range(6))
         turns = tuple(turn(number, f"Friend{number} says hi") for number in range(6))
-        prompt = ExtractionPrompt(request(*turns, people=people))
-        sent = json.loads(prompt.as_json())
+        question = extraction(request(*turns, people=people))
+        assert question
+        sent = json.loads(question.as_json())
         short = {person["name"]: person["id"] for person in sent["people"]}
         number_of = {item["text"]: item["n"] for item in sent["turns"]}
         out = ExtractionOut.model_validate(
@@ -274,7 +275,7 @@ class TestExtraction:
                 )
             )
         )
-        found = prompt.read(out)
+        found = question.read(out)
         contact_of = {person.ref: person.contact_id for person in found.people}
         assert {
             item.content: (contact_of[item.people[0]], item.turn_ids) for item in found.memories

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.providers.openai.extraction import ExtractionPrompt
+from memories.providers.openai.extraction import extraction
 from memories.providers.openai.schemas import ExtractionOut
 from tests.memories.providers.openai.examples import answer, memory, request
 
@@ -23,5 +23,7 @@ def test_a_date_of_a_memory_takes_the_place_of_its_value(language, given, fact):
     facts = [{"key": "birthday", "value": "soon", "person": "p1"}]
     told = memory(facts=facts if fact[0] == "birthday" else [], important_dates=[date])
     out = ExtractionOut.model_validate(answer(told))
-    (found,) = ExtractionPrompt(request(language=language)).read(out).memories
+    question = extraction(request(language=language))
+    assert question
+    (found,) = question.read(out).memories
     assert [(one.key, one.value, one.person) for one in found.facts] == [(*fact, "p1")]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.providers.errors import OutputError
-from memories.providers.openai.questions import RelationPrompt
+from memories.providers.openai.questions import relations
 from memories.providers.openai.schemas import FoundRelationsOut, json_schema_of
 from memories.types import (
     CLASSIFIED,
@@ -143,8 +143,7 @@ ends = st.sampled_from(["m1", "m2", "m3", "m4", "c1", ""])
     )
 )
 def test_whatever_comes_back_only_pairs_of_a_case_are_related_each_once(items):
-    prompt = RelationPrompt([CASE])
-    found = prompt.read(FoundRelationsOut.model_validate({"relations": items}))
+    found = relations([CASE]).read(FoundRelationsOut.model_validate({"relations": items}))
     pairs: list[frozenset[UUID]] = [frozenset((one.source, one.target)) for one in found]
     assert len(pairs) == len(set(pairs))
     allowed = {frozenset((RUNS.id, other.id)) for other in CASE[1]}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.providers.offline.offline_provider import OfflineProvider
@@ -54,6 +54,21 @@ def test_mother_keeps_her_kinship_when_her_name_comes_later():
     (person,) = found.people
     assert person.name == "赵桂芬"
     assert "妈妈" in person.aliases
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "names"),
+    [
+        ("我室友周野，大家都叫他“大象”。", "zh", ["周野", "大象"]),
+        ("我同学秦雨外号“雨点”或“小雷”。", "zh", ["秦雨", "雨点", "小雷"]),
+        ("My coach Dana is nicknamed “Thunder” and “Boss”.", "en", ["Dana", "Thunder", "Boss"]),
+        ("我室友周野叫“救命”，没人听见。", "zh", ["周野"]),
+        ("My coach Dana called “Help” from the roof.", "en", ["Dana"]),
+    ],
+)
+def test_a_quoted_name_is_that_of_whoever_is_said_to_bear_it(line, language, names):
+    (person,) = talk(line, language=language).people
+    assert [person.name, *person.aliases] == names
 
 
 def test_somebody_elses_partner_is_related_to_them_and_not_to_the_user():
@@ -330,6 +345,7 @@ def test_a_memory_is_what_the_user_said_with_what_it_leaves_open_in_brackets(
     assert [m.content for m in talk(*lines, language=language).memories] == quotes
 
 
+@settings(max_examples=15)  # each reads several turns
 @given(st.lists(st.sampled_from(LINES), max_size=5))
 def test_without_its_brackets_a_memory_is_a_piece_of_one_turn(lines: list[str]):
     for memory in talk(*lines).memories:

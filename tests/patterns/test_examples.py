@@ -1,0 +1,75 @@
+"""Each single pattern of a file earns its place: without it, the functions that act on it read its
+example ``yes`` otherwise, and its example ``no`` as before."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from understanding import role_mentions, roles
+from understanding.coreference import anaphors, antecedents, discourse
+from understanding.coreference.resolve import resolve
+from understanding.lexicon.rules import content
+from understanding.text import normalise
+from understanding.types import Mention, Person, Utterance
+
+IVO = Person("ivo", "Ivo", gender="male")  # type: ignore[arg-type]
+NEVER = re.compile(r"(?!)")
+
+
+def read_roles(text: str) -> Any:
+    norm = normalise(text)
+    words = role_mentions.role_words(norm, norm)
+    nouns = roles.noun_gender(text), roles.noun_age(text)
+    return roles.roles_of(text), roles.is_anothers(text), words, nouns
+
+
+def point_back(text: str) -> Any:
+    turn = anaphors.read_turn(Utterance("user", text), len(text))
+    found = anaphors.find_anaphors(turn)
+    return turn, found, anaphors.relatives_of(text, [(one.start, one.end) for one in found])
+
+
+def refer(text: str) -> Any:
+    """Whom a message behind a word of the assistant's means: "Is he well?|He is ill"."""
+    asked, message = text.split("|")
+    named = Utterance("user", "Ivo came by", (Mention(IVO, 0, 3, "Ivo", "name", 1.0),))
+    return resolve(Utterance("user", message), [named, Utterance("assistant", asked)])
+
+
+def relate(text: str) -> Any:
+    return discourse.stated_relations([IVO, Person("jo", text)])  # type: ignore[arg-type]
+
+
+FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
+    (roles, "lex", "role_phrases", read_roles),
+    (anaphors, "lex", anaphors.__file__, point_back),
+    (antecedents, "lex", antecedents.__file__, refer),
+    (discourse, "lex", discourse.__file__, relate),
+]
+PATTERNS = [
+    pytest.param(getattr(module, attribute), name, act, content(file)["examples"], id=name)
+    for module, attribute, file, act in FILES
+    for name in content(file)["patterns"]
+]
+
+
+@pytest.mark.parametrize(("patterns", "name", "act", "examples"), PATTERNS)
+def test_a_pattern_changes_the_reading_of_its_example_and_of_no_other(
+    patterns: Any,
+    name: str,
+    act: Callable[[str], Any],
+    examples: Mapping[str, Mapping[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def readings() -> list[Any]:
+        roles.roles_of.cache_clear()
+        roles.is_anothers.cache_clear()
+        return [act(examples[name][kind]) for kind in ("yes", "no")]
+
+    with_pattern = readings()
+    monkeypatch.setattr(patterns, name, NEVER)
+    without_pattern = readings()
+    assert [a == b for a, b in zip(with_pattern, without_pattern, strict=True)] == [False, True]
