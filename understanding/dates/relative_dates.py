@@ -362,7 +362,8 @@ def find_dates(text: str, said_at: datetime, chinese: bool) -> list[DateHit]:
     plain = text.translate(_PLAIN)
     for row in _DATES:
         for match in row["pattern"].finditer(plain):
-            if overlaps(*match.span(), void):
+            start, end = match.span()
+            if overlaps(start, end, void):
                 continue
             try:
                 hit = _READINGS[row["reads"]](_Said(match, said_at, chinese))
@@ -370,7 +371,7 @@ def find_dates(text: str, said_at: datetime, chinese: bool) -> list[DateHit]:
                 if any(moment.year not in _KNOWN_YEARS for moment in moments):
                     raise ValueError
             except (OverflowError, ValueError):
-                void.append(DateHit(*match.span(), match.group()))
+                void.append(DateHit(start, end, match.group()))
                 continue
             if hit is not None and not overlaps(hit.start, hit.end, found):
                 found.append(hit)

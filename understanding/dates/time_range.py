@@ -228,7 +228,9 @@ def _months(groups: dict[str, str], now: datetime, _ahead: bool) -> Days | None:
     first, last = month_of(groups["first"]), month_of(groups["last"])
     begun = groups.get("begun")
     given = groups.get("year") or (begun and str(int(begun) + (first > last)))
-    year = YEARS[given] + now.year if given in YEARS else int((given or str(now.year))[:4])
+    year = (
+        YEARS[given] + now.year if given and given in YEARS else int((given or str(now.year))[:4])
+    )
     begins = int(begun) if begun else year - (first > last)
     since, until = month_span(begins, first, now)[0], month_span(year, last, now)[1]
     return (since, until) if given or since <= now else (_year_before(since), _year_before(until))
