@@ -12,7 +12,7 @@ How = Literal[
     "kinship",
     "fuzzy",
     "pronoun",
-    "memories",
+    "semantic",
     "conversation",
     "reference",
     "model",

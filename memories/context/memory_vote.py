@@ -72,7 +72,7 @@ def meant(message: str, hits: Sequence[Hit], vectors: Sequence[Sequence[float]])
     said = [clean(one.hit.memory.content, GRAPHEMES) for one in spoke]
     known = next(one for one in spoke[0].hit.people if one["id"] == str(best))
     reason = Reason("by_memories", clauses=said)
-    return Voted(Mention(person_of(known), 0, 0, said[0], "memories", likely[best], reason), known)
+    return Voted(Mention(person_of(known), 0, 0, said[0], "semantic", likely[best], reason), known)
 
 
 def features(

@@ -62,7 +62,7 @@ def test_somebody_is_found_by_what_is_known_of_them(
 ) -> None:
     found = traced(end_user, message)
     (contact,) = found.injection.contacts
-    assert (contact.name, contact.matched_by) == (name, "memories")
+    assert (contact.name, contact.matched_by) == (name, "semantic")
     assert contact.matched_text in KNOWN[name]
     assert contact.matched_text in str(found.mentions[0].reason)
     assert f"### {name}" in found.injection.system_prompt
