@@ -83,6 +83,7 @@ class ApiHandler(ASGIHandler):
         """Answers in this thread, then ends the request there: the connection goes back to the pool."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=type(self), scope=scope)
+        response: Any
         request, response = self.create_request(scope, io.BytesIO(body))
         if request is not None:
             # A chunked body came without its length.

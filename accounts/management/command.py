@@ -135,7 +135,8 @@ def _sum(one: Any, other: Any) -> Any:
         return {**one, **other, **shared}
     if isinstance(one, bool) and isinstance(other, bool):
         return one and other
-    for kinds in (int | float, list):
-        if isinstance(one, kinds) and isinstance(other, kinds):
-            return one + other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one + other
+    if isinstance(one, list) and isinstance(other, list):
+        return one + other
     return one if one == other else f"{one}, {other}"

@@ -116,7 +116,7 @@ class Load:
         with suppress(BrokenPipeError):
             self.script.write(f"{script}\n\\echo here\n".encode())
             self.script.flush()
-        lines = []
+        lines: list[str] = []
         for line in cast(IO[bytes], self.psql.stdout):
             if line == b"here\n":
                 return lines
