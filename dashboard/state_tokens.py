@@ -160,19 +160,19 @@ def _text(value: Any) -> str:
 def changed_page(request: HttpRequest, changed: Sequence[dict[str, Any]]) -> HttpResponse:
     """What was changed, by whom, what it is now, and the form with what was typed: 409. ``changed``
     are the rows of the function of this name."""
-    shown, now = [], dict[str, str]()
+    shown, now = list[dict[str, Any]](), dict[str, str]()
     for one in changed:
         seen, row = one["seen"], one["row"]
         names = [name for name in seen["columns"] if name not in HIDDEN]
-        values = (
+        current = (
             {name: _text(_value(row, name)) for name in names} if isinstance(row, Model) else {}
         )
-        now |= values
+        now |= current
         shown.append({
             "gone": row is None,
             "changes": _since(seen, row),
             "shown": [(words.field(name) if name in NAMED else name.partition(".")[2], value)
-                      for name, value in values.items() if value and (name in NAMED or "." in name)],
+                      for name, value in current.items() if value and (name in NAMED or "." in name)],
         })  # fmt: skip
     secret = {name for one in changed for name in HIDDEN.intersection(one["seen"]["columns"])}
     sent = {name: values for name, values in request.POST.lists() if name not in _CHOSEN}
@@ -186,7 +186,7 @@ def changed_page(request: HttpRequest, changed: Sequence[dict[str, Any]]) -> Htt
         elif name in secret:
             typed += [{"name": name, "label": words.field(name), "secret": True}] * any(values)
         elif name in TYPED and len(values) == 1:
-            field = {"name": name, "label": words.field(name), "value": values[0],
+            field: dict[str, Any] = {"name": name, "label": words.field(name), "value": values[0],
                      "long": len(values[0]) > LONG or "\n" in values[0]}  # fmt: skip
             part = next((name for name in now if "." in name), "")
             column = {"limit": "rate_limit", "new": part}.get(name, name)

@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def counts(self) -> dict[str, int]:
-        outcomes = Counter(one.outcome for one in self.matched)
+        outcomes = Counter[str](one.outcome for one in self.matched)
         return {
             "entries": len(self.matched),
             **{outcome: outcomes[outcome] for outcome in OUTCOMES},
@@ -122,11 +122,11 @@ def _said(
         )
 
     colon = "：" if end_user.language == "zh" else ": "
-    for one in matched:
-        for whole in one.entry.notes if one.known else ():
-            note, contact = truncate(whole, MAX_NOTE), one.known.contact
+    for person, whole in ((one.known, note) for one in matched for note in one.entry.notes):
+        if person is not None:
+            note, contact = truncate(whole, MAX_NOTE), person.contact
             line = " ".join(note.split())
-            named = any(name in line for name in one.known.all_names)
+            named = any(name in line for name in person.all_names)
             text = line if named else f"{contact.name}{colon}{line}"
             noted = memory(text, NOTED_BY, [contact], vcard_note=note, vcard_of=str(contact.pk))
             noted.say(now)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import regex
 
 from understanding import entities
-from understanding.lexicon import words
+from understanding.lexicon import finder, words
 from understanding.statements.wordings import negations
 from understanding.text import normalise
 
@@ -14,18 +14,6 @@ from understanding.text import normalise
 _NUMBER = regex.compile(
     r"\d+(?:[.,:/-]\d+)*"
     r"|[零〇两二三四五六七八九十百千万亿半几][零〇一二三四五六七八九十百千万亿]*|一[百千万十]"
-)
-# Words that say how many or when; months and weekdays are capitalised in English, but not
-# always by those who type.
-_WHEN_OR_HOW_MANY = regex.compile(
-    r"""\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?
-    |millions?|half|twice|once|first|second|third|both|today|tomorrow|yesterday|tonight
-    |(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|april|june|july|august
-    |september|october|november|december|weekends?|daily|weekly|monthly|yearly
-    |(?:every|last|next|this)\s(?:day|week|month|year|morning|evening|night))\b
-    |今天|明天|后天|昨天|前天|今年|明年|去年|前年|今晚|昨晚|上周|下周|本周|这周|上个?月|下个?月
-    |周末|(?:周|星期|礼拜)[一二三四五六日天]|每[天周月年]""",
-    regex.X,
 )
 # A word ends where Chinese begins: Chinese has no spaces around Latin words.
 _LETTERS = r"(?:(?!\p{Han})[\p{L}\p{M}\d])*"
@@ -39,8 +27,17 @@ def numbers(text: str) -> frozenset[str]:
     """The numbers and dates of a text, as written, width and leading zeros apart."""
     norm = normalise(text)
     found = [part.lstrip("0") or "0" for part in _NUMBER.findall(norm)]
-    found += [" ".join(match.split()) for match in _WHEN_OR_HOW_MANY.findall(norm)]
-    return frozenset(found)
+    return frozenset([*found, *_when_or_how_many(norm)])
+
+
+def _when_or_how_many(norm: str) -> list[str]:
+    """Words that say how many or when; months and weekdays are capitalised in English, but not
+    always by those who type."""
+    return [
+        norm[start:end]
+        for spans in finder("time_words", "particular")(norm).values()
+        for start, end in spans
+    ]
 
 
 def names(text: str) -> frozenset[str]:
@@ -50,8 +47,8 @@ def names(text: str) -> frozenset[str]:
     for match in _CAPITALISED.finditer(text):
         word = normalise(match.group())
         before = text[: match.start()].rstrip()[-1:]
-        begins = not (before.isalnum() or before in tuple(",;:'\")"))
-        if _WHEN_OR_HOW_MANY.fullmatch(word):
+        begins = not before or not (before.isalnum() or before in ",;:'\")")
+        if word in words("time_words", "particular"):
             continue
         if not (begins and word in words("english_words")) and len(word) > 1:
             found.add(word)

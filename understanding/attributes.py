@@ -6,7 +6,7 @@ makes the old one outdated (company, location); the others collect values (inter
 
 To add a key: a row in attributes.toml. Where it is single, ``makemigrations contacts`` as well: the index
 of contacts with several values of a single key spells the keys out. Its words for the reader without a
-model stand in providers/offline/reading/facts.toml, for search in search/attribute_patterns.tsv.
+model stand in providers/offline/reading/facts.toml, for search in lexicon/attribute_words.txt.
 """
 
 import re

@@ -12,7 +12,7 @@ _MARKS = re.compile(r"[。！？!?；;\n]")
 LONGEST, LONGEST_CLAUSE = 500, 250
 _WORD_ENDS = frozenset(" \t\u3000，,、：:")
 _CLAUSE_END = re.compile(r"[，,、：:](?!\d)")
-_ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|e\.g|i\.e)$")
+_ABBREVIATIONS = frozenset("Mr Mrs Ms Dr St Prof Jr Sr vs etc e.g i.e".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,8 @@ def sentences(content: str) -> list[Sentence]:
     found: list[Sentence] = []
     start = 0
     for match in _SENTENCE_END.finditer(content):
-        if match.group().startswith(".") and _ABBREVIATION.search(
-            content, max(start, match.start() - 5), match.start()
-        ):
+        word = content[max(start, match.start() - 5) : match.start()].split()[-1:]
+        if match.group().startswith(".") and word and word[0].strip("(\"'“‘") in _ABBREVIATIONS:
             continue
         _append(found, content, start, match.start(), match.group())
         start = match.end()

@@ -22,7 +22,6 @@ HAN = re.compile(f"[{_HAN_CLASS}]")
 # A character of a script written without spaces or glued to its particles: Han, kana, Hangul.
 CJK = re.compile(f"[{_HAN_CLASS}\u3040-\u30ff\uac00-\ud7a3]")
 _local = threading.local()
-_NO_LETTER = re.compile(r"[\W_]+")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
 # Folded further than OpenCC does: forms that names are written with in all regions.
 _HAN_VARIANTS = {"锺": "钟", "妳": "你", "祢": "你", "牠": "它"}
@@ -147,7 +146,7 @@ def folded(text: str) -> str:
 
 def letters(text: str) -> str:
     """The letters and digits of the normal form, for comparing values."""
-    return _NO_LETTER.sub("", normalise(text))
+    return "".join(filter(str.isalnum, normalise(text)))
 
 
 def original_span(offsets: list[int], start: int, end: int) -> tuple[int, int]:
@@ -170,7 +169,7 @@ def _simple(char: str) -> str:
     return new if len(new) == 1 else char
 
 
-_QUOTATION = re.compile(r"[“「『‘《\"`]")
+_OPENING = re.compile(r"[“「『《【\"`]|(?<!\w)‘")
 _CLOSING = {"“": "”", "「": "」", "『": "』", "‘": "’", "《": "》", "【": "】", '"': '"', "`": "`"}
 # What is not seen, or only as a gap: controls and format characters (bidi overrides among them),
 # fillers, variation selectors and tag characters. Kept are a selector that makes an emoji of a
@@ -182,13 +181,12 @@ _INVISIBLE = regex.compile(
     [\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{DI}\p{NChar}]""",
     regex.V1 | regex.X,
 )
-_SURROGATE = regex.compile(r"\p{Cs}")
 _SPACE = regex.compile(r"[\s\p{Z}\u2800]+")
 _BLANKS = {ord("\t"): " ", 0x2800: " "}  # seen as a gap
 # Tags, fences, tokens of chat templates and placeholders of others.
 _BRACKETS = str.maketrans("<>＜＞`[]［］{}｛｝", "‹›‹›'()（）()（）")
 # What Markdown or a chat template would read as structure at the start of a line.
-_LEADING = regex.compile(r"^[\s#>*+=~|-]+")
+_LEADING = " #>*+=~|-"
 # The parties of a conversation with a model as transcripts and chat templates name them, in the
 # normal form, and what stands between that and the next word.
 _ROLES = (
@@ -216,21 +214,21 @@ def stem(word: str) -> str:
 
 def quotations(text: str) -> list[tuple[int, int]]:
     """Spans of ``text`` in quotation marks or code."""
-    return enclosed(text, _QUOTATION, {"‘": 4})
+    return enclosed(text, '“「『‘《"`', {"‘": 4})
 
 
 def enclosed(
-    text: str, opening: re.Pattern[str], least: Mapping[str, int], to_the_end: str = ""
+    text: str, opening: str, least: Mapping[str, int], to_the_end: str = ""
 ) -> list[tuple[int, int]]:
-    """What marks enclose, the marks included, from left to right, none within another: at least
+    """What the marks ``opening`` enclose, the marks included, from left to right, none within another: at least
     so many characters. One that is never closed encloses nothing, or all behind it where it is
     in ``to_the_end``. Linear, where a pattern would look for each one's end anew."""
     found: list[tuple[int, int]] = []
     closing: dict[str, int] = {}
     after = 0
-    for match in opening.finditer(text):
+    for match in _OPENING.finditer(text):
         start, close = match.start(), _CLOSING[match[0]]
-        if start < after:
+        if start < after or match[0] not in opening:
             continue
         if closing.get(close, 0) <= start:
             closing[close] = text.find(close, start + 1) % (len(text) + 1)
@@ -279,7 +277,7 @@ def middle_cut(text: str, limit: int) -> str:
 
 def encodable(text: str) -> str:
     """``text`` with lone surrogates and NUL replaced, which UTF-8 and C strings cannot hold."""
-    return _SURROGATE.sub("\ufffd", text).replace("\0", " ")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", " ")
 
 
 def clean(text: str, limit: int) -> str:
@@ -305,7 +303,7 @@ def one_line(text: str, limit: int) -> str:
     """``text`` as harmless content of one line: also without tags, tokens of chat templates,
     code fences, leading markup or labels of roles, so that it can't pose as a heading, a role
     or a fence."""
-    return truncate(_LEADING.sub("", defused(text)), limit)
+    return truncate(defused(text).lstrip(_LEADING), limit)
 
 
 def defused(line: str) -> str:

@@ -209,9 +209,8 @@ def masked(norm: str) -> bytearray:
     def hide(start: int, end: int) -> None:
         mask[start:end] = b"\x01" * (end - start)
 
-    for pattern in (lex.always, lex.code):
-        for match in pattern.finditer(norm):
-            hide(*match.span())
+    for match in lex.always.finditer(norm):
+        hide(*match.span())
     for match in lex.exercise.finditer(norm):
         hide(match.end(), len(norm))
     for start, end in _quoted_stretches(norm):
@@ -227,9 +226,9 @@ def _quoted_stretches(norm: str) -> Iterator[tuple[int, int]]:
     asked = lex.translate.search(norm)
     if asked:
         yield from quotes
-        colon = re.search(r"[:：]", norm[asked.end() :])
-        if colon and not quotes:
-            yield asked.end() + colon.end(), len(norm)
+        colon = norm.find(":", asked.end())  # of the normal form, which has no other
+        if colon >= 0 and not quotes:
+            yield colon + 1, len(norm)
     for start, end in quotes:
         if lex.sung.search(norm[max(0, start - 14) : start]):
             yield start, end

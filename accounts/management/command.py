@@ -1,6 +1,7 @@
 """The base of our commands: the user and app they are about, progress on stderr, JSON at the end."""
 
 import json
+import operator
 import sys
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
@@ -135,8 +136,7 @@ def _sum(one: Any, other: Any) -> Any:
         return {**one, **other, **shared}
     if isinstance(one, bool) and isinstance(other, bool):
         return one and other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return one + other
-    if isinstance(one, list) and isinstance(other, list):
-        return one + other
+    for kinds in ((int, float), (list,)):
+        if isinstance(one, kinds) and isinstance(other, kinds):
+            return operator.add(one, other)
     return one if one == other else f"{one}, {other}"

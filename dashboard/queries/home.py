@@ -110,8 +110,8 @@ def health(users: QuerySet[EndUser]) -> Health:
     if outages := list(Outage.objects.all()):
         causes = list(dict.fromkeys(outage.error for outage in outages))
         refusal = {"causes": causes, "since": outages[0].since, "waiting": refused}
-    undone = [Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED]
-    reading = Exists(Batch.objects.filter(end_user=OuterRef("pk"), state__in=undone))
+    unread_states = [Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED]
+    reading = Exists(Batch.objects.filter(end_user=OuterRef("pk"), state__in=unread_states))
     waiting = Q(message_seq__gt=F("extracted_seq")) | reading
     demo_unread = users.filter(waiting, **demo.WHO).exists()
     return Health(oldest, unread, refusal, work, demo_unread)
@@ -132,8 +132,8 @@ def figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     """Of each of the last ``days``: ``tokens`` of model calls, ``costs`` in US dollars (none where a
     price is unknown), the share of look-ups that needed the text ``fallback``. Of all: ``calls``,
     ``failures``, ``messages`` read."""
-    rows = _calls(users, today).annotate(day=TruncDate("created_at")).order_by()
-    rows = rows.values("day", "model").annotate(
+    calls = _calls(users, today).annotate(day=TruncDate("created_at")).order_by()
+    rows = calls.values("day", "model").annotate(
         calls=Count("pk"),
         failures=Count("pk", ~Q(outcome__in=ModelCall.FINE)),
         read=Sum("tokens_in"),

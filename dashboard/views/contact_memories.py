@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import ngettext, ngettext_lazy
 
 from accounts.cells import atomic
 from accounts.models import Change, EndUser
@@ -89,8 +89,8 @@ def outdate(request: HttpRequest, end_user: EndUser, memories: Sequence[Memory])
     """Says that memories are no longer true."""
     active = [memory for memory in memories if memory.status == Memory.Status.ACTIVE]
     change = edit_memories.outdate(end_user, active, actor=access.actor(request))
-    message = ngettext_lazy(
-        "%(count)s memory is outdated now.", "%(count)s memories are outdated now.", "count"
+    message = ngettext(
+        "%(count)s memory is outdated now.", "%(count)s memories are outdated now.", len(active)
     )
     feedback.done(request, message, change, count=len(active))
     return feedback.back(request, "dashboard:memory", end_user.pk, memories[0].pk)

@@ -72,16 +72,7 @@ class LinkQuerySet(ScopedQuerySet):
         wedding in May), and what is unread tells none yet."""
         began = end_user.today_began
         ahead = Memory.objects.of(end_user).active().ahead(began).without_states(began)
-        read = (
-            self.of(end_user)
-            .standing()
-            .filter(
-                consolidated_at=None,
-                memory__status="active",
-                memory__kind="fact",
-                memory__unread=False,
-            )
-        )
+        read = self.of(end_user).unconsolidated().filter(memory__unread=False)
         return read.exclude(memory__in=ahead.values("pk"))
 
     def over_since(self, end_user: EndUser) -> Self:
@@ -90,6 +81,12 @@ class LinkQuerySet(ScopedQuerySet):
         taken = self.of(end_user).standing().alias(over=over)
         return taken.filter(
             consolidated_at__lt=F("over"), over__lt=end_user.today_began, memory__status="active"
+        )
+
+    def unconsolidated(self) -> Self:
+        """Links to current facts that the contact's profile has not taken in."""
+        return self.standing().filter(
+            consolidated_at=None, memory__status="active", memory__kind="fact"
         )
 
 

@@ -165,7 +165,7 @@ def _bar(query: str, asked: Sequence[Asked]) -> float | None:
     memory or a dictionary; None where the query says nothing."""
     words = {word for one in asked for word in one.words}
     if not words:
-        return 0.0 if regex.search(r"\p{L}", query) else None
+        return 0.0 if any(map(str.isalpha, query)) else None
     held = {word for one in asked for word in one.rarity}
     known = [word for word in words if word in held or _is_word(word)]
     if len(known) >= MOST_WORDS * len(words):

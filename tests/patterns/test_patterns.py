@@ -11,13 +11,13 @@ from tests.patterns.product import patterns, searched
 
 def test_no_pattern_of_the_product_can_explode() -> None:
     found = patterns()
-    assert 300 < len(found) < 600
+    assert 250 < len(found) < 350
     assert {p.pattern: where for p, where in found.items() if blowup(p)} == {}
 
 
 def test_no_pattern_that_is_searched_in_long_texts_reads_on_from_each_beginning() -> None:
     found = searched()
-    assert len(found) > 150
+    assert len(found) > 80
     assert {p.pattern: where for p, where in found.items() if searches_in_square(p)} == {}
 
 

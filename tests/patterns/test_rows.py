@@ -2,18 +2,27 @@
 answers each of its examples otherwise. Files join as their rows get examples."""
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from memories.providers.offline.reading import facts
-from understanding.requests import forget_reading
+from understanding.dates import relative_dates
+from understanding.text import is_chinese
+
+SAID = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)
+
+
+def _dates(text: str) -> Any:
+    return relative_dates.find_dates(text, SAID, is_chinese(text))
+
 
 # The module, the name of its rows, and the function that acts on them.
 FILES: Sequence[tuple[ModuleType, str, Callable[[str], Any]]] = [
     (facts, "_FACTS", facts.stated),
-    (forget_reading, "_TOPICS", forget_reading.topic_keys),
+    (relative_dates, "_DATES", _dates),
 ]
 ROWS = [(module, name, act, row) for module, name, act in FILES for row in getattr(module, name)]
 

@@ -17,7 +17,8 @@ from typing import Any
 from borax.calendars.lunardate import LCalendars, LunarDate, TextUtils
 
 from understanding.attributes import ATTRIBUTES, is_yearly
-from understanding.lexicon import alternation, words
+from understanding.dates.relative_dates import groups_of
+from understanding.lexicon import alternation, finder, words
 from understanding.numerals import MONTH, MONTHS, with_digits
 from understanding.text import normalise
 
@@ -27,9 +28,10 @@ LUNAR_YEARS = range(1900, 2101)
 # How far ahead the index of keys finds a day, and what the card of a person looks ahead.
 NEAR, SOON = timedelta(days=3), timedelta(days=30)
 
-_SPOKEN_OF, _LUNAR, _SOLAR = (
-    re.compile(rf"(?<![a-z])(?:{alternation(words('yearly_days', group))})")
-    for group in ("spoken_of", "lunar", "solar")
+_CALENDAR = re.compile(
+    r"(?<![a-z])(?:(?P<lunar>{})|(?P<solar>{}))".format(
+        *(alternation(words("yearly_days", group)) for group in ("lunar", "solar"))
+    )
 )
 # Only lunar days are written so: 闰四月, 腊月, 初三, 廿一, and 八月十五 without 日 or 号.
 _N = "一二三四五六七八九十"
@@ -37,24 +39,21 @@ _WRITTEN_LUNAR = re.compile(rf"闰|[正冬腊]月|月[初廿]|[{_N}]月[{_N}]+(?
 _LUNAR_MONTHS = str.maketrans({"正": "一", "冬": "十一", "腊": "十二"})
 
 # English months and days are written as Chinese ones are: May as 5月, the 15th day as the 15日.
-_TH = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
-_NAME = re.compile(rf"\b({MONTH})\b\.?")
-_NUMBERED = re.compile(r"\b(?:(month|day) (\d{1,2})|(\d{1,2}) (month|day))\b")
+_ENGLISH = re.compile(
+    rf"\b(?P<name>{MONTH})\b\.?|\b(?P<unit>month|day) (?P<n>\d{{1,2}})(?:st|nd|rd|th)?\b"
+    r"|\b(?P<n_>\d{1,2})(?:st|nd|rd|th)? (?P<unit_>month|day)\b|(?<=\d)(?:st|nd|rd|th)\b"
+)
 _SIGNS = {"month": "月", "day": "日"}
 # What stands then for one day of the year; ``late`` is its year, behind it.
-_FORMS = tuple(
-    re.compile(rf"(?<!\d){form}(?!\d)")
-    for form in (
-        r"(?:(?P<year>\d{4})|--)(?P<month>\d\d)-?(?P<day>\d\d)",
-        r"(?:(?P<year>\d{4}) ?[/.-] ?)?(?P<month>\d{1,2}) ?(?P<sign>[/.-]) ?(?P<day>\d{1,2})"
-        r"(?: ?[/.-] ?(?P<late>\d{4}))?",
-        r"(?:(?P<year>\d{4}) ?年 ?(?:的 ?)?)?(?P<leap>闰 ?|leap )?(?P<month>\d{1,2}) ?月,? ?(?:the )?初?"
-        r"(?P<day>\d{1,2})(?!\d)(?: ?[日号])?(?:,? (?:of |in )?(?P<late>\d{4}))?",
-        r"(?P<day>\d{1,2})日?(?: of)?(?: the)? (?P<leap>leap )?(?P<month>\d{1,2})月"
-        r"(?:,? (?:of |in )?(?P<late>\d{4}))?",
-    )
+_FORM = re.compile(
+    r"(?<!\d)(?:(?:(?P<year>\d{4})|--)(?P<month>\d\d)-?(?P<day>\d\d)"
+    r"|(?:(?P<year_>\d{4}) ?[/.-] ?)?(?P<month_>\d{1,2}) ?(?P<sign>[/.-]) ?(?P<day_>\d{1,2})"
+    r"(?: ?[/.-] ?(?P<late>\d{4}))?"
+    r"|(?:(?P<year__>\d{4}) ?年 ?(?:的 ?)?)?(?P<leap>闰 ?|leap )?(?P<month__>\d{1,2}) ?月,? ?(?:the )?初?"
+    r"(?P<day__>\d{1,2})(?!\d)(?: ?[日号])?(?:,? (?:of |in )?(?P<late_>\d{4}))?"
+    r"|(?P<day___>\d{1,2})日?(?: of)?(?: the)? (?P<leap_>leap )?(?P<month___>\d{1,2})月"
+    r"(?:,? (?:of |in )?(?P<late__>\d{4}))?)(?!\d)"
 )
-_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,31 +110,35 @@ def _holds(year: int, month: int, day: int) -> bool:
 def read(value: str) -> YearlyDay | None:
     """The day that a value says, in either language, or None where it is not exactly one."""
     said = normalise(value)
-    lunar = not _SOLAR.search(said) and bool(_LUNAR.search(said) or _WRITTEN_LUNAR.search(said))
+    named = {found.lastgroup for found in _CALENDAR.finditer(said)}
+    lunar = "solar" not in named and ("lunar" in named or bool(_WRITTEN_LUNAR.search(said)))
     plain = _plain(said)
-    for form in _FORMS:
-        found = form.search(plain)
-        if found is None or _DIGIT.search(plain[: found.start()] + plain[found.end() :]):
-            continue
-        parts = {name: part for name, part in found.groupdict().items() if part}
-        month, day = int(parts["month"]), int(parts["day"])
-        either_way = parts.get("sign") in ("/", ".") or ("sign" in parts and "late" in parts)
-        if either_way and "year" not in parts and not lunar:
-            if month != day and max(month, day) <= 12:
-                return None  # 5/3 is a day in May or in March
-            month, day = sorted((month, day))
-        year = parts.get("year") or parts.get("late")
-        kind = LUNAR if lunar else SOLAR
-        return yearly_day(month, day, int(year) if year else None, kind, leap="leap" in parts)
-    return None
+    found = _FORM.search(plain)
+    if found is None or any(map(str.isdigit, plain[: found.start()] + plain[found.end() :])):
+        return None
+    parts = groups_of(found)
+    month, day = int(parts["month"]), int(parts["day"])
+    either_way = parts.get("sign") in ("/", ".") or ("sign" in parts and "late" in parts)
+    if either_way and "year" not in parts and not lunar:
+        if month != day and max(month, day) <= 12:
+            return None  # 5/3 is a day in May or in March
+        month, day = sorted((month, day))
+    year = parts.get("year") or parts.get("late")
+    kind = LUNAR if lunar else SOLAR
+    return yearly_day(month, day, int(year) if year else None, kind, leap="leap" in parts)
 
 
 def _plain(said: str) -> str:
     """What was said without the names of calendars, numbers in digits, months and days by sign."""
-    text = _LUNAR.sub(" ", _SOLAR.sub(" ", said)).translate(_LUNAR_MONTHS)
-    text = _TH.sub("", " ".join(with_digits(text).split()))
-    text = _NAME.sub(lambda name: f"{MONTHS[name[1]]}月", text)
-    return _NUMBERED.sub(lambda m: f"{m[2] or m[3]}{_SIGNS[m[1] or m[4]]}", text)
+    text = _CALENDAR.sub(" ", said).translate(_LUNAR_MONTHS)
+    return _ENGLISH.sub(_in_signs, " ".join(with_digits(text).split()))
+
+
+def _in_signs(english: re.Match[str]) -> str:
+    parts = groups_of(english)
+    if "name" in parts:
+        return f"{MONTHS[parts['name']]}月"
+    return f"{parts['n']}{_SIGNS[parts['unit']]}" if "n" in parts else ""
 
 
 def text(day: YearlyDay, language: str) -> str:
@@ -203,7 +206,7 @@ def day_key(kind: str) -> str:
 
 def asked_for(message: str) -> bool:
     """Whether a message speaks of days of this kind."""
-    return _SPOKEN_OF.search(normalise(message)) is not None
+    return bool(finder("yearly_days", "spoken_of")(normalise(message)))
 
 
 def keys_within(today: date, span: timedelta) -> list[str]:

@@ -18,7 +18,6 @@ __all__ = ["LONGEST", "Kind", "Named", "tag"]
 # What a stretch of text is, when several rules claim it: a quoted title may hold anything, a
 # known person's name may be a place's, an organisation is named after places.
 _FIRST = (Kind.WORK, Kind.PERSON, Kind.ORGANISATION, Kind.PLACE)
-_LATIN = regex.compile(r"\p{Lu}")
 
 
 def tag(text: str, people: Mapping[str, str] | None = None) -> tuple[Named, ...]:
@@ -29,24 +28,17 @@ def tag(text: str, people: Mapping[str, str] | None = None) -> tuple[Named, ...]
     found = [*_people(text, people or {})]
     if HAN.search(text):
         found += entities_zh.find(text)
-    if _LATIN.search(text):
+    if any(map(str.isupper, text)):
         found += entities_en.find(text)
-    found.sort(key=_precedence)
+    # The longer name first, then by kind.
+    found.sort(key=lambda one: (one.start - one.end, _FIRST.index(one.kind), one.start))
     kept: list[Named] = []
     for one in found:
-        if len(one.name) <= LONGEST and one.key and not any(_overlap(one, other) for other in kept):
+        apart = all(one.end <= other.start or other.end <= one.start for other in kept)
+        if len(one.name) <= LONGEST and one.key and apart:
             kept.append(one)
     by_key = {one.key: one for one in sorted(kept, key=lambda one: -one.start)}
     return tuple(sorted(by_key.values(), key=lambda one: one.start))
-
-
-def _precedence(one: Named) -> tuple[int, int, int]:
-    """The longer name first, then by kind."""
-    return one.start - one.end, _FIRST.index(one.kind), one.start
-
-
-def _overlap(one: Named, other: Named) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 def _people(text: str, people: Mapping[str, str]) -> Iterator[Named]:

@@ -22,30 +22,27 @@ _ORGANISATIONS = words("organisations", "en")
 _NOT_OWN = words("entities_en", "not_own")
 _NEVER_NAMES = words("entities_en", "never_names")
 _NATIONS = words("entities_en", "nations")
-_ENDING = {
-    Kind.ORGANISATION: regex.compile(
-        rf"\b((?:{_OWNER} (?:(?:of|and|&) )?){{1,5}}?)(?:{alternation(words('entities_en', 'organisation_ends'))})(?!\p{{L}})(?: of {_RUN})?"
-    ),
-    Kind.PLACE: regex.compile(
-        rf"\b((?:{_OWNER} ){{1,4}}?)(?:{alternation(words('entities_en', 'place_ends'))})(?!\p{{L}})(?! University)"
-    ),
-}
-_OF = regex.compile(
-    rf"\b(?:{alternation(words('entities_en', 'organisation_of'))}) of (?:the )?{_RUN}"
-)
-_BEFORE = regex.compile(rf"\b(?:{alternation(words('entities_en', 'place_before'))}) {_WORD}")
-_EMPLOYER = regex.compile(rf"(?i:\b(?:{_PARTS['EMPLOYER_CUES']})) (?:the )?({_RUN})")
+_ENDINGS = {
+    kind: regex.compile(
+        rf"\b((?:{_OWNER} {joined}){{1,{most}}}?)(?:{alternation(words('entities_en', ends))})(?!\p{{L}}){rest}"
+        rf"|\b(?:{alternation(words('entities_en', begins))}){own}"
+    )
+    for kind, joined, most, ends, rest, begins, own in (
+        (Kind.ORGANISATION, "(?:(?:of|and|&) )?", 5, "organisation_ends", f"(?: of {_RUN})?",
+         "organisation_of", f" of (?:the )?{_RUN}"),
+        (Kind.PLACE, "", 4, "place_ends", "(?! University)", "place_before", f" {_WORD}"),
+    )
+}  # fmt: skip
 _PLACE_CUE = regex.compile(rf"(?i:\b{_PARTS['PLACE_CUES']}) (?:the )?$")
-_QUOTES = r"(?:“([^”\n]{1,60})”|\"([^\"\n]{1,60})\"|‘([^’\n]{1,60})’(?!\p{L})|(?<=\s)'([^'\n]{1,60})'(?!\p{L}))"
-_QUOTED = regex.compile(
+_QUOTES = r"“[^”\n]{1,60}”|\"[^\"\n]{1,60}\"|‘[^’\n]{1,60}’(?!\p{L})|(?<=\s)'[^'\n]{1,60}'(?!\p{L})"
+# Names behind a cue, each in the group of its kind; in quotation marks a work's title may hold anything.
+_CUED = regex.compile(
     rf"(?i:\b(?:{_PARTS['WORK_NOUNS']}|{_PARTS['WORK_VERBS']}|read|reads|reading|watch|watched|watching|saw|seen|"
-    rf"listen(?:s|ed|ing)? to|plays|played|playing|sing|sang|sings))(?i:,? (?:is|was|called|titled|named|entitled))? {_QUOTES}"
+    rf"listen(?:s|ed|ing)? to|plays|played|playing|sing|sang|sings)(?:,? (?:is|was|called|titled|named|entitled))?) (?P<quoted>{_QUOTES})"
+    rf"|(?i:\b{_PARTS['WORK_NOUNS']}(?: (?:called|titled|named|entitled|is|was))?|\b{_PARTS['WORK_VERBS']}) (?P<work>{_TITLE_RUN})"
+    rf"|(?i:\b{_PARTS['PEOPLE_CUES']}) (?P<person>{_WORD}(?: {_WORD}){{1,2}})"
+    rf"|(?i:\b(?:{_PARTS['EMPLOYER_CUES']})) (?:the )?(?P<organisation>{_RUN})"
 )
-_WORK = regex.compile(
-    rf"(?i:\b{_PARTS['WORK_NOUNS']})(?i: (?:called|titled|named|entitled|is|was))? ({_TITLE_RUN})"
-    rf"|(?i:\b{_PARTS['WORK_VERBS']}) ({_TITLE_RUN})"
-)
-_PERSON = regex.compile(rf"(?i:\b{_PARTS['PEOPLE_CUES']}) ({_WORD}(?: {_WORD}){{1,2}})")
 _FULL_NAME = regex.compile(rf"\b({_WORD}) ({_WORD})(?! ?\p{{Lu}})")
 
 
@@ -57,37 +54,32 @@ def _places() -> frozenset[str]:
 
 def find(text: str) -> Iterator[Named]:
     """Names in ``text``, overlapping where two rules see something."""
-    for quoted in _QUOTED.finditer(text):
-        at = next(i for i in range(1, 5) if quoted[i])
-        yield Named(Kind.WORK, quoted[at].strip(" ,."), *quoted.span(at))
-    for match in _WORK.finditer(text):
-        at = 1 if match[1] else 2
-        if not _is_other(match[at], text, match.start(at)):
-            yield Named(Kind.WORK, match[at], *match.span(at))
-    for match in _PERSON.finditer(text):
-        if normalise(match[1]) not in _places():
-            yield Named(Kind.PERSON, match[1], *match.span(1))
+    yield from _cued(text)
     for match in _FULL_NAME.finditer(text):
         if _given(match[1]) and not _plain(match[2]) and normalise(match[0]) not in _places():
             yield Named(Kind.PERSON, match[0], *match.span())
-    yield from _endings(text)
-    for match in _EMPLOYER.finditer(text):
-        name = match[1]
-        if not _is_other(name, text, match.start(1)) or name in _ORGANISATIONS:
-            yield Named(Kind.ORGANISATION, name, *match.span(1))
+    for kind, pattern in _ENDINGS.items():
+        for match in pattern.finditer(text):
+            start = _own_from(match[1], match.start()) if match[1] else match.start()
+            if start is not None:
+                yield Named(kind, text[start : match.end()], start, match.end())
     yield from _listed(text)
 
 
-def _endings(text: str) -> Iterator[Named]:
-    for kind, pattern in _ENDING.items():
-        for match in pattern.finditer(text):
-            start = _own_from(match[1], match.start())
-            if start is not None:
-                yield Named(kind, text[start : match.end()], start, match.end())
-    for match in _OF.finditer(text):
-        yield Named(Kind.ORGANISATION, match[0], *match.span())
-    for match in _BEFORE.finditer(text):
-        yield Named(Kind.PLACE, match[0], *match.span())
+def _cued(text: str) -> Iterator[Named]:
+    """Names behind a word that says what they are of."""
+    for match in _CUED.finditer(text):
+        sort = str(match.lastgroup)
+        name, (start, end) = match[sort], match.span(sort)
+        if sort == "quoted":
+            yield Named(Kind.WORK, name[1:-1].strip(" ,."), start + 1, end - 1)
+        elif sort == "person":
+            if normalise(name) not in _places():
+                yield Named(Kind.PERSON, name, start, end)
+        elif not _is_other(name, text, start) or (
+            sort == Kind.ORGANISATION and name in _ORGANISATIONS
+        ):
+            yield Named(Kind(sort), name, start, end)
 
 
 def _own_from(before: str, start: int) -> int | None:
@@ -135,7 +127,7 @@ def _listed(text: str) -> Iterator[Named]:
 
 def _kind_of(text: str, start: int, end: int) -> Kind | None:
     name = text[start:end]
-    if regex.search(r"\b[Aa]n? $", text[max(0, start - 3) : start]):
+    if text[max(0, start - 4) : start].lower().split()[-1:] in (["a"], ["an"]):
         return None  # a Honda is no company
     if name in _ORGANISATIONS or (text[end : end + 2] == "'s" and f"{name}'s" in _ORGANISATIONS):
         return Kind.ORGANISATION
@@ -145,8 +137,9 @@ def _kind_of(text: str, start: int, end: int) -> Kind | None:
     if _ambiguous(bare) and not _PLACE_CUE.search(text, max(0, start - 30), start):
         return None
     # A name after it makes it part of another: Austin Powell, the New York Times.
-    after = regex.match(rf" ({_WORD})", text[end:])
-    if after and not _plain(after[1]) and normalise(after[1]) not in _places():
+    after = _RUNS.match(text, end + 1) if text[end : end + 1] == " " else None
+    word = after and after[0].split()[0]
+    if word and not _plain(word) and normalise(word) not in _places():
         return None
     return Kind.PLACE
 
@@ -164,7 +157,7 @@ def _given(word: str) -> bool:
 
 def _is_other(name: str, text: str, start: int) -> bool:
     """Whether capitalised words are a person, a place, a day or a language."""
-    first = regex.split(r"[ ,]", name)[0]
+    first = name.replace(",", " ").split()[0]
     if _plain(first) or normalise(name) in _places():
         return len(name.split()) == 1 or normalise(name) in _places()
     return (

@@ -24,10 +24,9 @@ _ENDS = (
 _INSIDE = frozenset("n ns nt nz nr nrt nrfg j b m vn a ng s f an l i".split())
 _PROPER = frozenset("ns nt nz nrt nrfg".split())
 _HAN = regex.compile(r"\p{Han}{2,}")
-_TITLE = regex.compile(r"《([^《》\n]{1,40})》")
-_QUOTED = regex.compile(
-    rf"(?:{alternation(words('entities_zh', 'work_cues'))})(?:了|过|完|着)?(?:的)?(?:叫做|叫作|叫|名叫|名为|是)?[，：:]?\s?"
-    r"(?:“([^”\n]{1,30})”|「([^」\n]{1,30})」|『([^』\n]{1,30})』)"
+_TITLE = regex.compile(
+    rf"《([^《》\n]{{1,40}})》|(?:{alternation(words('entities_zh', 'work_cues'))})(?:了|过|完|着)?(?:的)?(?:叫做|叫作|叫|名叫|名为|是)?[，：:]?\s?"
+    rf"(?:“([^”\n]{{1,30}})”|「([^」\n]{{1,30}})」|『([^』\n]{{1,30}})』)"
 )
 _WORKPLACE = regex.compile(
     rf"在(\p{{Han}}{{2,6}}?|[a-z][\w.&-]*)(?:公司)?(?:{alternation(words('entities_zh', 'works'))})|(?:入职|就职于|任职于|供职于|跳槽到)了?(\p{{Han}}{{2,6}}|[a-z][\w.&-]*)(?=[，。；、,.;]|的|做|当|$)"
@@ -45,9 +44,8 @@ def find(text: str) -> Iterator[Named]:
     norm = normalise(text)
     if len(norm) != len(text):
         norm = text
-    for quoted in (*_TITLE.finditer(norm), *_QUOTED.finditer(norm)):
-        at = next(i for i in range(1, len(quoted.groups()) + 1) if quoted[i])
-        yield from _named(Kind.WORK, text, *quoted.span(at))
+    for title in _TITLE.finditer(norm):
+        yield from _named(Kind.WORK, text, *title.span(title.lastindex or 0))
     for match in _PERSON.finditer(norm):
         if surname_of(match[1]):
             yield from _named(Kind.PERSON, text, *match.span(1))

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-import regex
-
 from understanding.names import name_key
+from understanding.text import is_han
 
 LONGEST = 80  # characters of a name or key: the columns they are stored in
 
@@ -15,11 +14,6 @@ class Kind(StrEnum):
     ORGANISATION = "organisation"
     WORK = "work"
     PERSON = "person"
-
-
-# What is left out of a key: 上海市 is 上海, the British Museum is British Museum.
-_CITY = regex.compile(r"(?<=^\p{Han}{2,4})[省市]$")
-_ARTICLE = regex.compile(r"^the (?=.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +27,9 @@ class Named:
 
     @property
     def key(self) -> str:
-        key = _ARTICLE.sub("", name_key(self.name))
-        if self.kind is Kind.PLACE:
-            key = _CITY.sub("", key)
+        # 上海市 is 上海, the British Museum is British Museum.
+        key = name_key(self.name)
+        key = key.removeprefix("the ") or key
+        if self.kind is Kind.PLACE and 3 <= len(key) <= 5 and all(map(is_han, key)):
+            key = key.removesuffix("省").removesuffix("市")
         return key[:LONGEST]

@@ -43,8 +43,8 @@ class Surroundings:
         self._reading, self._named = document, named
         weights = dict.fromkeys(names, float(NAME_FREQUENCY))
         # The same stretch is asked for by each hit in it.
-        self._cut = cache(lambda *span: document.cut(*span, {}))
-        self._cut_with_names = cache(lambda *span: document.cut(*span, weights))
+        self._cut = cache(lambda low, high: document.cut(low, high, {}))
+        self._cut_with_names = cache(lambda low, high: document.cut(low, high, weights))
 
     def han(self, start: int, end: int) -> Iterator[str]:
         """What stands around a place in Chinese."""

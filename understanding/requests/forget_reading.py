@@ -12,12 +12,10 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from pathlib import Path
 from typing import Any
 
-from understanding.learned import model, sigmoid
+from understanding.learned import Logistic, model, sigmoid
 from understanding.lexicon import finder, words
-from understanding.lexicon.rules import rows
 from understanding.segmentation import tagged
 from understanding.sentences import sentences
 from understanding.statements.own_words import excerpt
@@ -42,7 +40,6 @@ _MOST = 8  # places of one class that are looked at
 _BEYOND = 60  # letters to a word of another clause
 _SOFT = " 吧了啦嘛呀啊哈喔噢"
 _CLAUSE = re.compile(r"[,，、:：。！？!?；;…\n.—]|(?<=[\u3400-\u9fff])\s(?=[\u3400-\u9fff])")
-_MARKS = {"question_mark": re.compile("[?？]"), "digit": re.compile(r"\d")}
 # Classes of words that only make the request; the others may name what is meant.
 _FRAME = (
     "erase throw keep know not unsaid store yours told last all matter reminder lapse question "
@@ -50,9 +47,6 @@ _FRAME = (
 ).split()  # fmt: skip
 
 Place = tuple[int, int]
-
-
-_TOPICS = rows(str(Path(__file__).with_name("forget_topics")), "topics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +162,7 @@ def weights() -> Mapping[str, Any]:
 
 
 def _score(learned: Mapping[str, float], evidence: Mapping[str, float]) -> float:
-    return learned[""] + sum(learned.get(name, 0.0) * value for name, value in evidence.items())
+    return Logistic(learned[""], learned).log_odds(evidence)
 
 
 def _plain(text: str) -> str:
@@ -232,7 +226,9 @@ def _evidence(found: Mapping[str, Sequence[Place]], text: str) -> dict[str, floa
     made["short"] = float(size < 5)
     made["han"] = sum(map(is_han, plain)) / max(1, len(plain))
     made["quoted"] = float(bool(quotations(text)))
-    return made | {name: float(bool(mark.search(plain))) for name, mark in _MARKS.items()}
+    made["question_mark"] = float("?" in plain or "？" in plain)
+    made["digit"] = float(any(map(str.isdecimal, plain)))
+    return made
 
 
 def _pairs(found: Mapping[str, Sequence[Place]], begins: Sequence[int]) -> dict[str, float]:
@@ -280,7 +276,7 @@ def _request(text: str, found: Mapping[str, Sequence[Place]]) -> tuple[str, str]
     ) or [0]
     chosen = [n for n in asking if _names_something(topics[n])]
     meant = [*found.get("all", ()), *found.get("third", ())]
-    if not chosen and not _in_clauses(meant, begins, asking):
+    if not chosen and all(bisect_right(begins, start) - 1 not in asking for start, _ in meant):
         told = [n for n in range(1, len(topics)) if text[: begins[n]].rstrip()[-1:] in (":", "：")]
         near = [*range(asking[0] - 1, -1, -1), *(n for n in told if n > asking[-1])]
         chosen = [n for n in near if _names_something(topics[n])][:1]
@@ -292,10 +288,6 @@ def _names_something(topic: str) -> bool:
     return bool(content_words(topic) or topic_keys(topic))
 
 
-def _in_clauses(places: Sequence[Place], begins: Sequence[int], clauses: Sequence[int]) -> bool:
-    return any(bisect_right(begins, start) - 1 in clauses for start, _ in places)
-
-
 @lru_cache(maxsize=256)
 def content_words(topic: str) -> tuple[str, ...]:
     """The words of a topic by which memories can be found."""
@@ -303,7 +295,7 @@ def content_words(topic: str) -> tuple[str, ...]:
         word
         for word, flag in tagged(topic)
         if (len(word) > 1 and (flag[0] in "nvaijelxmt" or flag == "eng") and word.strip())
-        or (flag[0] == "n" and word not in _vague() and is_han(word[0]))
+        or (flag[0] == "n" and word not in words("grammar_zh", "vague") and is_han(word[0]))
     ]
     # The tagger takes a particle for the last character of a name that it doesn't know.
     found = [w[:-1] if len(w) > 2 and w[-1] == "的" else w for w in found]
@@ -313,13 +305,7 @@ def content_words(topic: str) -> tuple[str, ...]:
 
 def topic_keys(topic: str) -> tuple[str, ...]:
     """The attributes of people that a topic speaks of (my pills: medication)."""
-    keys = (key for row in _TOPICS if row["pattern"].search(topic) for key in row["keys"])
-    return tuple(dict.fromkeys(keys))
-
-
-@cache
-def _vague() -> frozenset[str]:
-    return words("grammar_zh", "vague")
+    return tuple(finder("forget_topics")(simplified(topic).lower()))
 
 
 @cache

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key, surname_of
@@ -34,7 +35,8 @@ def same(first: Record, second: Record) -> Claim | None:
             for name in _proper(other):
                 if name in other.normal_names and stated.intersection(_places(norm, name)):
                     return Claim(name, text)
-                if told not in own.facts and norm.startswith(name) and _is_unnamed(own):
+                unnamed = any(name_types.kind_of(own_name) == "role" for own_name in own.names)
+                if told not in own.facts and norm.startswith(name) and unnamed:
                     return Claim(name, text)  # right behind the role: 我老板谢军, my boss Nora
     return None
 
@@ -63,7 +65,7 @@ def apart(first: Record, second: Record) -> Claim | None:
 
 def beside(first: Record, second: Record) -> Claim | None:
     """A fact of one that names the other as someone else."""
-    return next(_occurrences(first, second), None)
+    return next(chain(_of(first, second), _of(second, first)), None)
 
 
 def together(first: Record, second: Record) -> Claim | None:
@@ -85,12 +87,6 @@ def owned(first: Record, second: Record) -> Claim | None:
             if any(len(norm) > len(name) for _ in _places(norm, name)):
                 return Claim(name, own.relationship)
     return None
-
-
-def _occurrences(first: Record, second: Record) -> Iterator[Claim]:
-    """Facts of each that name the other."""
-    yield from _of(first, second)
-    yield from _of(second, first)
 
 
 def _of(own: Record, other: Record) -> Iterator[Claim]:
@@ -117,10 +113,6 @@ def _stated(norm: str) -> frozenset[int]:
         if lex.self_before.fullmatch(before):
             found.add(naming.end())
     return frozenset(found)
-
-
-def _is_unnamed(record: Record) -> bool:
-    return any(name_types.kind_of(name) == "role" for name in record.names)
 
 
 def _proper(record: Record) -> list[str]:

@@ -1,14 +1,16 @@
 """How two names stand to one another: the same, one made from the other, or unrelated."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from string import ascii_lowercase
+from typing import get_args
 from uuid import UUID
 
 from understanding import names
-from understanding.lexicon import titles, words
+from understanding.lexicon import rows, titles, words
 from understanding.names import name_key, readings
 from understanding.roles import roles_of, terms
 from understanding.same_person.name_types import (
@@ -26,9 +28,10 @@ from understanding.same_person.name_types import (
 from understanding.text import HAN, is_han
 from understanding.types import Person
 
-# Chinese sounds that pinyin typing and regional speech confuse.
-_NEAR_SOUNDS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("ang", "an"), ("eng", "en"), ("ing", "in"),
-                ("l", "n"), ("f", "h"), ("r", "l"))  # fmt: skip
+_NEAR_SOUNDS, _SPELLINGS, _RENDERED = (
+    [(row["form"], row["other"]) for row in rows("sounds") if row["use"] == use]
+    for use in ("near_sounds", "spellings", "rendered")
+)
 # What nicknames end in: 红儿, 浩子, 豪仔, 芳妮儿.
 _ENDINGS = "儿子仔妞妮宝"
 
@@ -155,20 +158,15 @@ def _sounds_like(a: str, b: str) -> bool:
 
 
 def _near(syllable: str) -> str:
-    for form, other in _NEAR_SOUNDS:
-        syllable = syllable.replace(form, other)
-    return syllable
+    return _replaced(syllable, _NEAR_SOUNDS)
 
 
-# A name spelt two ways sounds alike: vowels fall together, and these letters with each other.
-_SPELLINGS = (
-    ("ph", "f"), ("ck", "k"), ("sch", "s"), ("sh", "s"), ("ea", "a"), ("th", "t"), ("dj", "j"),
-    ("ce", "se"), ("ci", "si"), ("c", "k"), ("q", "k"), ("z", "s"), ("x", "ks"), ("y", "i"),
-    ("w", "v"), ("gh", ""), ("h", ""),
-)  # fmt: skip
-# Chinese syllables onto the consonants that they render in foreign names.
-_RENDERED = (("zh", "j"), ("ch", "k"), ("sh", "s"), ("x", "s"), ("q", "k"), ("j", "k"), ("z", "s"),
-             ("c", "s"), ("y", "i"), ("w", "v"), ("r", "l"), ("ng", "n"), ("h", ""))  # fmt: skip
+def _replaced(text: str, forms: Iterable[tuple[str, str]]) -> str:
+    for form, other in forms:
+        text = text.replace(form, other)
+    return text
+
+
 # Consonants that two names must share to sound alike: one alone (红红, Anna: n) says nothing.
 _TELLING = 2
 # Letters at the beginning that a short form keeps, and those that it may add: Nandu of Nandini.
@@ -182,7 +180,7 @@ def both_latin(a: str, b: str, kinds: set[Kind]) -> How:
         genders = {titles("en")[title_a].gender, titles("en")[title_b].gender}
         return "other_title" if genders == {"male", "female"} else "titled_name"
     if "handle" in kinds:
-        letters = [re.sub(r"[^a-z]", "", text) for text in (a, b)]
+        letters = ["".join(filter(ascii_lowercase.count, text)) for text in (a, b)]
         return "spelling" if letters[0] == letters[1] else "other_byname"
     one, two = names_in(a), names_in(b)
     if len(one) > len(two):
@@ -258,9 +256,7 @@ def _related(a: str, b: str) -> How | None:
 def sounds(name: str) -> str:
     """A key that spellings of one name share: consonants with doubled letters and silent
     ones gone, every run of vowels as one sign, none at the end."""
-    for form, other in _SPELLINGS:
-        name = name.replace(form, other)
-    name = re.sub(r"[aeiou]+", "a", name)
+    name = re.sub(r"[aeiou]+", "a", _replaced(name, _SPELLINGS))
     return re.sub(r"(.)\1+", r"\1", name).rstrip("a")
 
 
@@ -282,10 +278,12 @@ def two_scripts(chinese: str, latin: str) -> How:
         return "titled_name" if reading and reading in latin.split(" ") else "other_script"
     if latin.replace(" ", "") in _pinyin(chinese):
         return "pinyin"
-    skeleton = _rendered(chinese)
+    skeleton = _consonants("".join(readings(chinese)))
     if len(skeleton) >= _TELLING and skeleton == _consonants(latin.split(" ")[0]):
         return "transliteration"
-    return "other_name" if " " in latin and _is_pinyin(latin) else "other_script"
+    keys = names.lookup_keys(Person(UUID(int=0), latin))
+    is_pinyin = any(key.key.startswith(names.SOUND) for key in keys)
+    return "other_name" if " " in latin and is_pinyin else "other_script"
 
 
 def _pinyin(chinese: str) -> set[str]:
@@ -297,19 +295,8 @@ def _pinyin(chinese: str) -> set[str]:
     return spelt | {text.replace("v", "u") for text in spelt}
 
 
-def _is_pinyin(latin: str) -> bool:
-    keys = names.lookup_keys(Person(UUID(int=0), latin))
-    return any(key.key.startswith(names.SOUND) for key in keys)
-
-
-def _rendered(chinese: str) -> str:
-    sounds_ = readings(chinese)
-    return _consonants("".join(sounds_))
-
-
 def _consonants(latin: str) -> str:
-    for form, other in (("th", "s"), *_RENDERED, *_SPELLINGS):
-        latin = latin.replace(form, other)
+    latin = _replaced(latin, (("th", "s"), *_RENDERED, *_SPELLINGS))
     return re.sub(r"(.)\1+", r"\1", re.sub(r"[aeiou]+", "", latin)) or latin[:1]
 
 
@@ -319,12 +306,7 @@ PLAINLY_DIFFERENT: frozenset[How] = frozenset({"different_name", "other_full_nam
 # What an alias can't outweigh where another pair of names is plainly different.
 _UNRELATED: frozenset[How] = frozenset({"other_byname", "other_script", "other_name"})
 # From what says most for one person to what says least; the first that holds is taken.
-STRENGTH: tuple[How, ...] = (
-    "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
-    "spelling", "short_form", "transliteration", "homophone", "same_role_word", "unnamed", "both_unnamed",
-    "other_byname", "other_script", "other_title", "shared_surname", "shared_given", "other_name",
-    "different_name", "other_full_name", "relative_of",
-)  # fmt: skip
+STRENGTH: tuple[How, ...] = get_args(How)
 _BRACKET = re.compile(r"[()（）]")
 _LATIN_PART = re.compile(r"[A-Za-z]{3,}(?: [A-Za-z]+)*")
 # One name twice says the less, the more people answer to such a name.
@@ -415,5 +397,5 @@ def _named_after(name: str, other: str) -> bool:
     if kind_of(other) == "role" or not key.startswith(base) or key == base:
         return False
     rest = re.sub(r"^(?:的|他|她|家|'?s )+", "", key[len(base) :].strip())
-    rest = re.sub(r"^s ", "", rest)
+    rest = rest.removeprefix("s ")
     return bool(rest) and (rest in terms() or (bool(roles_of(rest)) and len(rest) > 1))

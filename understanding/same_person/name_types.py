@@ -10,17 +10,18 @@ from understanding.roles import groups, roles_of, terms
 from understanding.text import is_han, normalise
 
 Kind = Literal["full", "part", "byname", "titled", "role", "handle"]
+# How two names relate, from what says most for one person to what says least.
 How = Literal[
     "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
-    "spelling", "homophone", "transliteration", "other_name", "other_byname", "other_script", "other_title",
-    "relative_of", "unnamed", "both_unnamed", "same_role_word", "short_form", "shared_given", "shared_surname",
-    "other_full_name", "different_name",
+    "spelling", "short_form", "transliteration", "homophone", "same_role_word", "unnamed", "both_unnamed",
+    "other_byname", "other_script", "other_title", "shared_surname", "shared_given", "other_name",
+    "different_name", "other_full_name", "relative_of",
 ]  # fmt: skip
 # What stands before a character of the name, or before the surname (the first three).
 PREFIXES = "小阿老大胖瘦黑"
 _EPITHETS = frozenset("the big little wee old young baby fat tall".split())
 # The place among brothers and sisters, or in a dormitory: a role, not a name.
-_RANK = re.compile(r"老[大二三四五六七八幺]|小幺")
+_RANKS = frozenset("老大 老二 老三 老四 老五 老六 老七 老八 老幺 小幺".split())
 _ADDRESS = titles_used("suffix")
 _GENERIC = {
     language: alternation(row["word"] for row in rows("heads") if row["language"] == language)
@@ -40,7 +41,7 @@ def kind_of(name: str) -> Kind:
     key = names.name_key(name)
     if is_role(name):
         return "role"
-    if re.search(r"\d|_", name):
+    if any(char.isdecimal() or char == "_" for char in name):
         return "handle"
     if not key or not is_han(key[0]):
         return "titled" if key.split(" ")[0] in titles("en") and " " in key else "full"
@@ -68,7 +69,7 @@ def is_role(name: str) -> bool:
     owned = _OWNED.match(norm)
     if owned and (roles_of(norm) or _GENERIC_HEADS.search(norm) or _POSSESSED.search(name)):
         return True
-    if norm in terms() or norm in groups() or _RANK.fullmatch(norm):
+    if norm in terms() or norm in groups() or norm in _RANKS:
         return True
     bare = _DEFINITE.sub("", norm)
     if bare != norm:

@@ -15,18 +15,14 @@ _SIBLINGS = frozenset("哥哥 姐姐 弟弟 妹妹".split())
 _LIKE_KIN = frozenset("roommate neighbor deskneighbor bestfriend childhoodfriend nanny".split())
 
 lex = patterns(__file__)
+_BEFORE = 80  # characters before a name that are looked at
 
 
 def says_another(text: str, start: int, end: int) -> bool:
     """Whether the words around the name at ``start``..``end`` say that somebody else bears it
     as well: 也有个张伟, another Sam. "Another Sam story" and "becoming another Sam" don't."""
-    before, after = text[:start], text[end:]
-    if lex.before_zh.search(before):
-        return not lex.like_zh.search(before) and not lex.after_zh.match(after)
-    if lex.named_en.search(before) and lex.too_en.match(after):
-        return True
-    found = lex.before_en.search(before)
-    return bool(found and not lex.like_en.search(before) and lex.after_en.match(after))
+    around = f"{text[max(0, start - _BEFORE) : start]}\0{text[end:]}"
+    return bool(lex.another.search(around) and not lex.like.search(around))
 
 
 def is_someone_else(said: str, known: str) -> bool:
@@ -67,14 +63,11 @@ def meant(known: Sequence[str], said: str = "", *, another: bool = False) -> int
     ]
     if not fitting:
         return None
-    same = [i for i in fitting if _same(said, known[i])]
+    roles = roles_of(said)
+    same = [i for i in fitting if any(a.fits(b) for a in roles for b in roles_of(known[i]))]
     if same:
         return same[0]
     untold = [i for i in fitting if not known[i]]
     if (another or said) and len(fitting) > 1 and len(untold) == 1:
         return untold[0]
     return fitting[-1] if another else fitting[0]
-
-
-def _same(said: str, known: str) -> bool:
-    return any(a.fits(b) for a in roles_of(said) for b in roles_of(known))

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Literal
 
-from understanding.lexicon import mapping, rows, titles
+from understanding.lexicon import mapping, rows, titles, word_sets
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key
 from understanding.roles import OPPOSITES, STRICT, Role, is_owner, roles_of, terms
@@ -30,26 +30,17 @@ ONE_AT_A_TIME = frozenset(row["kind"] for row in rows("role_kinds") if row["sing
 _FAMILY = ("family", "partner")
 # Ties that say so little that any other may stand beside them.
 _VAGUE = frozenset({"friend", "colleague", "relative", "neighbor"})
-_PARENTS, _CHILDREN = frozenset({"mother", "father"}), frozenset({"son", "daughter", "child"})
-_SIBLINGS = frozenset({"brother", "sister", "twin"})
-_PARTNERS = frozenset("husband wife spouse boyfriend girlfriend fiance partner".split())
-_UNCLES = frozenset({"uncle", "aunt"})
-# Whose what is which kin of the user's: (owner, role, male, female, tag).
-_KIN_OF_KIN = (
-    (_PARENTS, _SIBLINGS, "uncle", "aunt", ""),
-    (_PARENTS, _PARENTS, "grandfather", "grandmother", ""),
-    (_PARENTS, _PARTNERS, "father", "mother", "step"),
-    (_PARENTS, _CHILDREN, "brother", "sister", ""),
-    (_PARTNERS, _PARENTS, "father", "mother", "inlaw"),
-    (_PARTNERS, _SIBLINGS, "brotherinlaw", "sisterinlaw", ""),
-    (_SIBLINGS, _PARTNERS, "brotherinlaw", "sisterinlaw", ""),
-    (_SIBLINGS, _CHILDREN, "nephew", "niece", ""),
-    (_CHILDREN, _PARTNERS, "son", "daughter", "inlaw"),
-    (_CHILDREN, _CHILDREN, "grandson", "granddaughter", ""),
-    (_CHILDREN, _SIBLINGS, "son", "daughter", ""),
-    (_UNCLES, _CHILDREN, "cousin", "cousin", ""),
-    (_UNCLES, _PARTNERS, "uncle", "aunt", ""),
-)
+# Whose what is which kin of the user's: kinds of the owner and the role, male and female kin, a tag.
+_KIN_OF_KIN = [
+    (
+        word_sets("kin")[row["owner"]],
+        word_sets("kin")[row["role"]],
+        row["male"],
+        row["female"],
+        row["tag"],
+    )
+    for row in rows("kin_of_kin")
+]
 # Share of the words of the shorter relationship that makes two of them one.
 _SAME_WORDS = 0.6
 
@@ -122,10 +113,9 @@ def _tie(text: str) -> Tie:
 
 def _owned(text: str) -> tuple[str, str]:
     """The owner and the role of 妈妈的弟弟, 老公家姐, Kirsty's flatmate, mother of Ben."""
-    found = lex.owner.match(text) or lex.of.match(text)
-    if found:
-        whose = is_owner(found["owner"])
-        return (found["owner"] if whose else ""), (found["role"] if whose else text)
+    if found := lex.owner.match(text):
+        owner = found["owner"] or found["whose"]
+        return (owner, found["role"] or found["what"]) if is_owner(owner) else ("", text)
     sizes = range(len(text) - 1, 0, -1) if is_han(text[0]) else ()
     for size in sizes:
         rest = lex.whose.sub("", text[size:])

@@ -143,12 +143,13 @@ def shared(first: Words, second: Words, rarity: Mapping[str, float]) -> Shared:
         for word in first.keys() & second.keys()
     }
     ordered = sorted(both, key=lambda word: (-both[word], word))
-    telling = [word for word in ordered if not _by_chance(word)]
+    # Years and small counts are shared by chance.
+    telling = [
+        word
+        for word in ordered
+        if not (word.isdecimal() and (len(word) <= 2 or _YEAR.fullmatch(word)))
+    ]
     return Shared(tuple(telling or ordered), sum(both.values()))
-
-
-def _by_chance(word: str) -> bool:
-    return word.isdecimal() and (len(word) <= 2 or _YEAR.fullmatch(word) is not None)
 
 
 def rarity_of(people: Collection[Words]) -> dict[str, float]:

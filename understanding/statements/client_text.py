@@ -11,16 +11,22 @@ their question, nothing else is.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
-from understanding.lexicon.rules import patterns
-from understanding.text import enclosed, joined_spans, names_role
+from understanding.lexicon.rules import patterns, sets
+from understanding.sentences import sentences
+from understanding.text import CJK, enclosed, joined_spans, names_role
 
 _Span = tuple[int, int]
 
 _NAMES = patterns(__file__)
-_LONGEST_RULE = 20
-_WORDS = re.compile(r"\w+")
-_HAN = re.compile(r"[^\W\d_a-zA-Z]")
+_PLAIN = sets(__file__, "sets")["plain"]
+# What is no speech at all: code, comments of markup, quoted lines, encoded data and long addresses.
+NOT_SPEECH = re.compile(
+    r"(?sm)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|^[ \t]*>[^\n]*|(?<![!-~])[!-~]{200,}"
+)
+# What a line of signs with words in it ends with.
+_RULED = ("--", "==", "***", "~~~~", "__", "<<", ">>")
 _LONGEST_NAME = 6  # words
 _SHORT = 2  # letters of a word that says nothing: of, in
 _OPEN = 40  # marks that may wait for their end at a time
@@ -76,7 +82,7 @@ def requests_for_client(content: str) -> bool:
     if any(part.kind == "own" for part in _parts(content)):
         return False  # what the user asks stands in it
     of_chat = holds_chat or bool(_NAMES.chat.search(orders))
-    return any(_is_request(sentence, of_chat) for sentence in _NAMES.sentence.split(orders))
+    return any(_is_request(one.text, of_chat) for one in sentences(orders))
 
 
 def instructs_for_client(system: str) -> bool:
@@ -84,14 +90,14 @@ def instructs_for_client(system: str) -> bool:
     say all of it."""
     orders, holds_chat = _orders(system[:_READ])
     return not _NAMES.first_person.search(orders) and any(
-        _is_request(sentence, holds_chat) and bool(_NAMES.form.search(sentence))
-        for sentence in _NAMES.sentence.split(orders)
+        _is_request(one.text, holds_chat) and bool(_NAMES.form.search(one.text))
+        for one in sentences(orders)
     )
 
 
 def _is_request(sentence: str, holds_chat: bool) -> bool:
     of_chat = holds_chat or _NAMES.chat.search(sentence)
-    return bool(of_chat) and _makes_product(sentence.strip())
+    return bool(of_chat) and _makes_product(sentence)
 
 
 def _makes_product(sentence: str) -> bool:
@@ -117,9 +123,9 @@ def _orders(content: str) -> tuple[str, bool]:
     for part in parts:
         kept.append(content[at : part.start])
         at = part.end
-    text = _NAMES.code.sub(" ", "".join([*kept, content[at:]]))
-    for start, end in reversed(enclosed(text, _NAMES.quote, {})):
-        text = f"{text[:start]} {text[end:]}"
+    text = NOT_SPEECH.sub(" ", "".join([*kept, content[at:]]))
+    for start, end in reversed(enclosed(text, '“"「', {})):
+        text = f"{text[:start]}“”{text[end:]}"
     lines = []
     for line in text.split("\n"):
         if _speaks(line):
@@ -181,7 +187,8 @@ def _is_template(content: str, sections: Sequence[_Section]) -> bool:
         return False
     told = any(one.kind == "orders" and not one.is_weak for one in sections)
     introduced = sections[0].is_weak and not content[sections[0].begins :].split("\n", 1)[0].strip()
-    return told or introduced or bool(_NAMES.attached.search(content[: sections[0].start]))
+    before = _named(content[: sections[0].start])
+    return told or introduced or any(name["attached"] for name in before)
 
 
 def _is_built(sections: Sequence[_Section]) -> bool:
@@ -200,7 +207,7 @@ def _parts(content: str) -> list[_Part]:
     for token in _NAMES.token.finditer(content):
         name = token["tag"]
         if name is None:
-            if token["rule"] and not _NAMES.ruled.search(token["rule"][-_LONGEST_RULE:]):
+            if token["rule"] and not token["rule"].rstrip().endswith(_RULED):
                 continue
             if opened := _opened(token, marks):
                 found.append(
@@ -227,7 +234,7 @@ def _fenced(content: str) -> Iterator[_Part]:
     marks = [*_NAMES.fenced.finditer(content), *_NAMES.file.finditer(content)]
     for found in sorted(marks, key=lambda one: one.start("fence")):
         if found.re is _NAMES.file:
-            named = _NAMES.suffix.search(found["name"]) is not None
+            named = any(PurePath(word).suffix[1:2].isalpha() for word in found["name"].split())
         else:
             named = _kind_of_label(found["name"].strip(" .:：")) == "attached"
         if found.start() < after or not named:
@@ -267,8 +274,9 @@ def _opened(
 ) -> re.Match[str] | None:
     """The mark that this one closes; None where it is itself one that may be closed."""
     text = next(text for text in token.group("square", "lens", "comment", "rule") if text)
-    closes = text.lstrip().startswith("/") or _NAMES.ends.search(text)
-    said = _WORDS.findall(_NAMES.begins.sub(" ", _NAMES.ends.sub(" ", text)))
+    edges = {edge.lastgroup for edge in _NAMES.edge.finditer(text)}
+    closes = text.lstrip().startswith("/") or "ends" in edges
+    said = re.findall(r"\w+", _NAMES.edge.sub(" ", text))
     words = {word.lower() for word in said if len(word) > _SHORT or not word.isascii()}
     if not closes:
         marks.append((token, words))
@@ -276,9 +284,8 @@ def _opened(
         return None
     for place in range(len(marks) - 1, -1, -1):
         opener, named = marks[place]
-        plain = opener.group("square", "lens") != (None, None) and not _NAMES.begins.search(
-            opener[0]
-        )
+        begins = any(edge["begins"] for edge in _NAMES.edge.finditer(opener[0]))
+        plain = opener.group("square", "lens") != (None, None) and not begins
         if words <= named and (words or not plain):
             del marks[place:]
             return opener
@@ -286,19 +293,15 @@ def _opened(
 
 
 def _kind_of_tag(name: str) -> str:
-    if _NAMES.plain.match(name):
+    if name.lower() in _PLAIN:
         return "plain"
-    words = _NAMES.parts.sub(" ", name)
-    own, *others = (
-        _last(pattern, words) for pattern in (_NAMES.own, _NAMES.attached, _NAMES.orders)
-    )
-    if own > max(others):
-        return "own"
-    return "orders" if others[1] > others[0] else "attached"
+    named = _named(_NAMES.parts.sub(" ", name))
+    return str(named[-1].lastgroup) if named else "attached"
 
 
-def _last(pattern: re.Pattern[str], text: str) -> int:
-    return max((found.end() for found in pattern.finditer(text)), default=-1)
+def _named(text: str) -> list[re.Match[str]]:
+    """What a text names (own, attached or orders), in order."""
+    return list(_NAMES.kind.finditer(text))
 
 
 def _sections(content: str, attached: Sequence[_Part]) -> Iterator[_Section]:
@@ -327,22 +330,15 @@ def _sections(content: str, attached: Sequence[_Part]) -> Iterator[_Section]:
 
 def _names_attached_last(name: str) -> bool:
     """Whether a line before a colon ends with what follows: … on the following context."""
-    return _last(_NAMES.attached, name) == len(name)
+    named = _named(name)
+    return bool(named) and (named[-1].lastgroup, named[-1].end()) == ("attached", len(name))
 
 
 def _kind_of_label(name: str) -> str:
     """What a label names: in Chinese, Japanese and Korean the last word says it, else the first."""
-    if len(name.split()) > _LONGEST_NAME:
-        return ""
-    kinds = {"own": _NAMES.own, "attached": _NAMES.attached, "orders": _NAMES.orders}
-    places = {
-        kind: (
-            -found[-1].end() if _HAN.search(name) and " " not in name.strip() else found[0].start()
-        )
-        for kind, pattern in kinds.items()
-        if (found := list(pattern.finditer(name)))
-    }
-    return min(places, key=lambda kind: places[kind]) if places else ""
+    named = _named(name) if len(name.split()) <= _LONGEST_NAME else []
+    last = CJK.search(name) and " " not in name.strip()
+    return str(named[-1 if last else 0].lastgroup) if named else ""
 
 
 def _ends(sections: Sequence[_Section], attached: Sequence[_Part], end: int) -> list[_Span]:

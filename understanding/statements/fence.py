@@ -102,7 +102,9 @@ def _unescaped(content: str) -> tuple[str, list[int] | range]:
 
 def _character(escaped: str) -> str:
     if escaped.startswith("&"):
-        return html.unescape(re.sub(r"&(?:amp;)+", "&", escaped, flags=re.I))
+        while (plain := html.unescape(escaped)) != escaped:  # escaped more than once
+            escaped = plain
+        return plain
     if escaped.startswith("%"):
         return chr(int(escaped[1:], 16))
     letter = escaped.lstrip("\\")

@@ -2,14 +2,11 @@
 
 import re
 
-from understanding.statements.client_text import client_text
+from understanding.statements.client_text import NOT_SPEECH, client_text
 from understanding.statements.fence import injected
 from understanding.text import enclosed, middle_cut, names_role, quotations
 
-_CODE = re.compile(r"```.*?(```|\Z)|~~~.*?(~~~|\Z)", re.S)
-_MARKUP = re.compile(r"<!--.*?(-->|\Z)", re.S)
-_BRACKET = re.compile(r"[「【『]")
-_PASTE, _PASTED = re.compile(r"[“\"]|(?<!\w)‘"), {"“": 12, '"': 30, "‘": 30}
+_LONGEST_QUOTED = {"“": 12, '"': 30, "‘": 30}
 # Tokens of chat templates, behind which somebody else speaks, and placeholders.
 _TOKEN = re.compile(
     r"[<＜][|｜][^<>＜＞|｜\n]{1,40}[|｜][>＞]|</?s>|<</?SYS>>|</?(?:start|end)_of_turn>"
@@ -17,10 +14,6 @@ _TOKEN = re.compile(
     re.I,
 )
 _PLACEHOLDER = re.compile(r"\{[{%][^{}\n]{0,200}[}%]\}")
-_LINE = re.compile(r"^.+$", re.M)
-# Encoded data and long addresses: no word is so long.
-_BLOB = re.compile(r"(?<![!-~])[!-~]{200,}")
-_QUOTE_LINE = re.compile(r"^[ \t]*>.*$", re.M)
 
 # Characters that are read of one message: a longer one is a paste, whose beginning and end hold
 # the user's own words.
@@ -35,11 +28,10 @@ def own_words(content: str) -> str:
     lines, forged turns. Offsets stay."""
     content = _blanked(content, injected(content))
     content = _blanked(content, client_text(content))
-    for pattern in (_CODE, _MARKUP, _QUOTE_LINE, _BLOB):
-        content = _blanked(content, [match.span() for match in pattern.finditer(content)])
+    content = _blanked(content, [match.span() for match in NOT_SPEECH.finditer(content)])
     content = _blanked(content, _forged_turns(content))
-    content = _blanked(content, _bracketed(content))
-    return _blanked(content, enclosed(content, _PASTE, _PASTED))
+    content = _blanked(content, enclosed(content, "「【『", {}, to_the_end="「『"))
+    return _blanked(content, enclosed(content, '“"‘', _LONGEST_QUOTED))
 
 
 def excerpt(content: str) -> str:
@@ -47,7 +39,7 @@ def excerpt(content: str) -> str:
     characters, blanks not counted, the beginning and the end."""
     own = own_words(content)
     if len(own) > LONGEST:
-        own = re.sub(r"  +", " ", own)
+        own = " ".join(filter(None, own.split(" ")))
     return middle_cut(own, LONGEST)
 
 
@@ -55,10 +47,6 @@ def unquoted(content: str) -> str:
     """The user's own words without short quotations either. Offsets stay."""
     own = own_words(content)
     return _blanked(own, quotations(own))
-
-
-def _bracketed(content: str) -> list[_Span]:
-    return enclosed(content, _BRACKET, {}, to_the_end="「『")
 
 
 def without_injected(content: str) -> str:
@@ -77,13 +65,15 @@ def _forged_turns(content: str) -> list[_Span]:
     token = _TOKEN.search(content)
     end = token.start() if token else len(content)
     spans: list[_Span] = []
-    for line in _LINE.finditer(content, 0, end):
-        if names_role(line.group(), label=True):
-            if line.group().rstrip(" \t*_").endswith((":", "：")):
-                return [*spans, (line.start(), len(content))]
-            spans.append(line.span())
-        elif _PLACEHOLDER.search(line.group()):
-            spans.append(line.span())
+    start = 0
+    for line in content[:end].split("\n"):
+        if names_role(line, label=True):
+            if line.rstrip(" \t*_").endswith((":", "：")):
+                return [*spans, (start, len(content))]
+            spans.append((start, start + len(line)))
+        elif _PLACEHOLDER.search(line):
+            spans.append((start, start + len(line)))
+        start += len(line) + 1
     return [*spans, (end, len(content))]
 
 
@@ -95,15 +85,9 @@ def _blanked(content: str, spans: list[_Span]) -> str:
     return "".join([*parts, content[at:]])
 
 
-_THE_USER = (
-    (re.compile(r"\bthe user['’]s\b", re.I), "my"),
-    (re.compile(r"\bthe user\b", re.I), "I"),
-    (re.compile("用户"), "我"),
-)
+_THE_USER = re.compile(r"\bthe user(?P<s>['’]s)?\b|用户", re.I)
 
 
 def in_first_person(text: str) -> str:
     """``text`` with "the user" as the user would say it: my, I, 我."""
-    for pattern, word in _THE_USER:
-        text = pattern.sub(word, text)
-    return text
+    return _THE_USER.sub(lambda it: "我" if it[0] == "用户" else "my" if it["s"] else "I", text)

@@ -4,14 +4,13 @@ stored, shown in a prompt or sent to a model."""
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from typing import Any, TypeVar
 
 from phonenumbers import PhoneNumberMatcher
-from stdnum import luhn, numdb
+from stdnum import iban, luhn, numdb
 from stdnum.cn import ric
-from stdnum.iso7064 import mod_97_10
 from stdnum.us import ssn
+from stdnum.util import clean
 
 from accounts.reasons import Reason
 from understanding.lexicon import words
@@ -44,10 +43,14 @@ def labels(text: str) -> frozenset[str]:
 
 def holds_phone(text: str) -> bool:
     """Whether ``text`` holds a telephone number."""
-    return _RE.seven_digits.search(text) is not None and (
+    return _has_digits(text, 7) and (
         _RE.phone.search(text) is not None
         or any(PhoneNumberMatcher(text, region).has_next() for region in _REGIONS)
     )
+
+
+def _has_digits(text: str, least: int) -> bool:
+    return sum(map(str.isdecimal, text)) >= least
 
 
 def masked(text: str) -> str:
@@ -56,7 +59,8 @@ def masked(text: str) -> str:
     for start, end in sorted(_spans(text)):
         if end > at:
             start = max(start, at)
-            parts += [text[at:start], re.sub(r"\S", MARK, text[start:end])]
+            secret = "".join(char if char.isspace() else MARK for char in text[start:end])
+            parts += [text[at:start], secret]
             at = end
     return "".join([*parts, text[at:]])
 
@@ -80,7 +84,10 @@ def _cleared(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, tuple | list | frozenset):
-        return type(value)(_cleared(one) for one in value if not _tells(_said(one, key)))
+        said = ((one, _said(one, key)) for one in value)
+        return type(value)(
+            _cleared(one) for one, text in said if _MARKED not in text and not holds_secret(text)
+        )
     if isinstance(value, Mapping):
         made = {name: _cleared(one, str(name)) for name, one in value.items()}
         return {name: one for name, one in made.items() if one or not value[name]}
@@ -89,10 +96,6 @@ def _cleared(value: Any, key: str = "") -> Any:
         changed = {name: made for name, one in own.items() if (made := _cleared(one)) != one}
         return replace(value, **changed) if changed else value
     return value
-
-
-def _tells(text: str) -> bool:
-    return _MARKED in text or holds_secret(text)
 
 
 def _said(entry: Any, key: str) -> str:
@@ -136,7 +139,7 @@ def _spans(text: str) -> Iterator[_Span]:
         yield from (match.span() for match in _RE.key.finditer(text))
     if "numbered" in said:
         yield from (match.span("value") for match in _RE.numbered.finditer(text))
-    if _RE.nine_digits.search(text):
+    if _has_digits(text, 9):
         yield from _numbers(text)
     yield from _accounts(text)
 
@@ -179,36 +182,23 @@ def _is_secret(value: str, may_be_letters: bool, label: str) -> bool:
 def _numbers(text: str) -> Iterator[_Span]:
     """Numbers of cards and of people, by their check digits and ranges."""
     for match in _RE.card.finditer(text):
-        number = re.sub(r"\D", "", match.group())
+        number = clean(match.group(), " -")
         if _RE.issued.fullmatch(number) and luhn.is_valid(number):
             yield match.span()
-    for pattern, kind in ((_RE.citizen, ric), (_RE.social_security, ssn)):
-        for match in pattern.finditer(text):
-            if kind.is_valid(match.group()):
-                yield match.span()
+    for match in _RE.person.finditer(text):
+        if (ssn if match["ssn"] else ric).is_valid(match.group()):
+            yield match.span()
 
 
 def _accounts(text: str) -> Iterator[_Span]:
     """IBANs, by the form of their country and their check digits."""
     for begun in _RE.account.finditer(text):
-        form = _account_of(begun["country"].upper())
-        found = form.match(text, begun.end()) if form else None
-        if found:
-            number = re.sub(r"[ -]", "", text[begun.start() : found.end()]).upper()
-            if mod_97_10.is_valid(number[4:] + number[:4]):
+        _, data = numdb.get("iban").info(begun["country"].upper())[0]
+        size = sum(map(int, re.findall(r"(?<!\d)(\d+)!", data.get("bban", ""))))
+        found = re.compile(rf"(?:[ -]?[A-Za-z0-9]){{{size}}}(?![A-Za-z0-9])").match(
+            text, begun.end()
+        )
+        if found and size:
+            number = text[begun.start() : found.end()]
+            if iban.is_valid(number, check_country=False):
                 yield begun.start(), found.end()
-
-
-@cache
-def _account_of(country: str) -> re.Pattern[str] | None:
-    """What follows the check digits of an IBAN (ISO 13616) of a country, grouped or not."""
-    structure = numdb.get("iban").info(country)[0][1].get("bban", "")
-    kinds = {"n": r"\d", "a": "[A-Za-z]", "c": "[A-Za-z0-9]"}
-    chars = [
-        kinds[kind]
-        for count, kind in re.findall(r"(?<!\d)(\d+)!([nac])", structure)
-        for _ in range(int(count))
-    ]
-    if not chars:
-        return None
-    return re.compile("".join(f"[ -]?{char}" for char in chars) + "(?![A-Za-z0-9])")
