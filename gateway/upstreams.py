@@ -125,7 +125,10 @@ def models_of(upstream: Upstream) -> list[str]:
         code = "key" if status in (401, 403) else "address" if status in (404, 405) else "status"
         raise NotAnswered(code, status)
     try:
-        ids = [model.get("id") for model in json.loads(body)["data"] if isinstance(model, dict)]
+        listed = json.loads(body)["data"]
     except (ValueError, RecursionError, TypeError, KeyError) as error:
         raise NotAnswered("form", status) from error
+    if not isinstance(listed, list):
+        raise NotAnswered("form", status)
+    ids = (model.get("id") for model in listed if isinstance(model, dict))
     return [one for one in ids if isinstance(one, str)]

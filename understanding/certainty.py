@@ -30,5 +30,6 @@ CLUE = 0.6
 FADES = 0.8  # what each message without somebody leaves of the confidence that they are talked of
 REFERENCE = 0.85  # a phrase of the user's own for somebody that one person alone has
 RELATIVE = 0.85  # a known relative whose owner is named: measured on the corpus
+FOLLOWS = 0.9  # a role word right behind whose it is means a person of theirs
 ANSWERS = 0.6  # an answer is about whom the question was about
 GOES_ON = 0.8  # a sentence that speaks of nobody goes on about whom the one before it is about

@@ -45,8 +45,6 @@ CERTAINTY = {
     "user": 0.95,  # taken back in so many words; what "that" means was read from the chat
 }
 MACHINE_CERTAINTY = 0.9  # any other part of Mio: it compared two memories, and may have erred
-# What a constraint that an edit breaks means.
-_BROKEN = {"consolidated_source_stays_low": "low_importance", "memory_once": "duplicate"}
 _VALIDITY = ["status", "valid_to", "outdated_at", "outdated_confidence", "facts", "updated_at"]
 
 
@@ -247,6 +245,14 @@ def _compare_anew(
         Memory.objects.filter(pk__in=[memory.pk for memory in later]).update(unread=True)
 
 
+def _broken(error: IntegrityError) -> Reason:
+    """Which rule of the database an edit breaks."""
+    broken = broken_constraint(error)
+    if broken == "memory_once":
+        return Reason("duplicate")
+    return Reason("low_importance" if broken == "consolidated_source_stays_low" else "out_of_range")
+
+
 @atomic()
 def edit(
     end_user: EndUser, memory_id: UUID, values: dict[str, Any], *, actor: str, why: str = ""
@@ -281,8 +287,7 @@ def edit(
             with atomic():
                 memory.save()
         except IntegrityError as error:
-            code = _BROKEN.get(broken_constraint(error), "out_of_range")
-            raise InvalidCorrection(Reason(code)) from error
+            raise InvalidCorrection(_broken(error)) from error
         contacts = (
             derived.unlearn(end_user, [memory.id], recorder) if values.keys() - {"metadata"} else ()
         )

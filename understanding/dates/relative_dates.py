@@ -323,9 +323,7 @@ _YEAR_PART, _SEASON = (
     alternation(row["word"] for row in rows("year_parts") if row["language"] == language)
     for language in ("zh", "en")
 )
-_PREPOSITIONS = frozenset(
-    "in on by of at since until till from starting before after around for late early mid".split()
-)
+_PREPOSITIONS = words("context_en", "month_before") | {"for", "at", "starting"}
 _NUMBER_EN = rf"\d{{1,2}}|{'|'.join(_NUMBERS)}"
 _CLOCK = re.compile(
     r",?\s*(?:at\s+)?(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<ampm>[ap]\.?m\b\.?)"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from memories.providers.offline.reading.circle import Circle, PersonDraft, called
 from understanding import segmentation
-from understanding.certainty import KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
+from understanding.certainty import FOLLOWS, KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
 from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import (
     USER,
@@ -24,6 +24,14 @@ from understanding.text import HAN, normalise
 from understanding.types import Mention
 
 _FIRST_PERSON = patterns("first_person")
+# What stands between a person and who is theirs (Brenda's older sister, 小红的哥哥).
+_GENITIVE = re.compile(
+    r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
+)
+# Between a word for the user and who is theirs (my little brother, 我哥).
+_OWN = re.compile(r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4e00-\u9fff])")
+_WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
+_LONGEST_ROLE = 4  # Han characters
 
 
 @dataclass(eq=False, slots=True)
@@ -52,7 +60,7 @@ def link_spans(
     met in ``circle``. ``again`` are names that other turns bear out."""
     known = [name for one in circle.people for name in one.known_as() if one.named]
     linker = _Linker(circle, text, circle.mentions(text))
-    seen = _as_known(person_spans(text, known, again), linker.mentions)
+    seen = _with_relatives(text, _as_known(person_spans(text, known, again), linker.mentions))
     joined = same_person(text, seen)
     beside_name = {g for g, s in zip(joined, seen, strict=True) if s.kind != "role"}
     found = [
@@ -116,6 +124,36 @@ def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[
             span = PersonSpan(mention.start, mention.end, "name", mention.confidence)
             found[span.start, span.end] = span
     return sorted(found.values())
+
+
+def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
+    """The spans, with the role words right behind whose they are where the tagger saw none."""
+    found = list(spans)
+    behind = [(span.end, True) for span in spans if span.kind != "role"]
+    behind += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
+    for at, named in behind:
+        role = _role_behind(text, at, named=named)
+        if role and not any(s.start < role.end and role.start < s.end for s in found):
+            found.append(role)
+    return sorted(found)
+
+
+def _role_behind(text: str, at: int, *, named: bool) -> PersonSpan | None:
+    """The longest word for a role right behind a person, who ends at ``at``: behind the user only one
+    that not many people have (我哥, not 我朋友)."""
+    between = (_GENITIVE if named else _OWN).match(text, at)
+    if between is None:
+        return None
+    start = between.end()
+    if HAN.match(text, start):
+        ends = [*range(min(start + _LONGEST_ROLE, len(text)), start, -1)]
+    else:
+        ends = [m.end() for m in _WORD_ENDS.finditer(text, start, start + 24)][::-1]
+    for end in ends:
+        roles = terms().get(normalise(text[start:end]), ())
+        if any(named or role.level != "common" for role in roles):
+            return PersonSpan(start, end, "role", FOLLOWS)
+    return None
 
 
 def _is_anothers(text: str, span: PersonSpan) -> bool:
