@@ -79,7 +79,7 @@ class GroupFinder:
 
     def __init__(self, name: str, *groups: str) -> None:
         self._groups: dict[str, tuple[str, ...]] = {}
-        for group in groups or _groups(name).keys() - {""}:
+        for group in groups or filter(None, _groups(name)):
             for word in _groups(name)[group]:
                 self._groups[word] = (*self._groups.get(word, ()), group)
         sizes: dict[str, set[int]] = {}
