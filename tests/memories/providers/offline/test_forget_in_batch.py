@@ -132,7 +132,7 @@ OF_A_MATTER = [
     ("帮我删除关于小林过敏的记录", LIN.id, ("过敏",), ("allergy",)),
     ("忘掉我喜欢钓鱼这件事", None, ("钓鱼",), ()),
     ("忘掉我的生日", None, (), ("birthday",)),
-    ("delete my health information", None, ("health",), ("health", "medication")),
+    ("delete my health information", None, ("health",), ("medication", "health")),
     ("Please forget that Kim lives in Oslo", KIM.id, ("Oslo",), ()),
     ("forget the fact that I smoke", None, ("smoke",), ()),
 ]
