@@ -91,8 +91,8 @@ class ContactQuerySet(ScopedQuerySet):
         return self.standing().exclude(archived_at=None)
 
     def found_by(self, end_user: EndUser, text: str) -> Self:
-        """The end user's contacts of whom ``text`` begins a part of a name or alias, in
-        characters, pinyin or initials, or who work there."""
+        """The end user's contacts that a search box finds by ``text``: the beginning of a word of a
+        name or alias, in characters, pinyin or initials, or a company that they work at."""
         keys = ContactKey.objects.of(end_user)
         wanted, company = key_index.typed(text), company_keys(text)
         if not wanted:

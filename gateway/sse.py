@@ -38,7 +38,7 @@ def _first_choice(body: Any) -> dict[str, Any]:
 
 
 def response_in(heard: bytes) -> str:
-    """The text in the output of a response, likewise."""
+    """The text in the output of a response of the Responses API, whole or streamed; "" where it has none."""
     response: Any = None
     items: dict[Any, dict[str, Any]] = {}
     for event in _events(heard):

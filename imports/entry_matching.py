@@ -245,8 +245,8 @@ def _name_keys(all_names: Sequence[str]) -> set[str]:
 
 
 def _narrowed(fitting: Sequence[Known], entry: Entry) -> list[Known]:
-    """Narrows several people of one name: to the one who shares a telling value, has the namesake number
-    of the entry, or lacks nothing of it; all of them where nothing tells them apart."""
+    """Of several people of one name, the one whom the entry means: who shares a telling value, has its
+    namesake number, or already has all its values. All of them where nothing decides."""
     telling = [one for one in fitting if _shared(one, entry)]
     if len(telling) == 1:
         return telling

@@ -91,7 +91,7 @@ class Tasks:
         """The next task, taken from the table; "STOP" once the end was asked for."""
         while not self._stop.requested:
             self._pulse.allow(settings.MIO_QUEUE_STUCK_S)
-            for pk, payload in self._broker.dequeue():
+            for pk, payload in self._taken():
                 try:
                     task: dict[str, Any] = SignedPackage.loads(payload)
                 except (TypeError, BadSignature):
@@ -101,6 +101,12 @@ class Tasks:
                 self._pulse.allow(task.get("timeout", Conf.TIMEOUT) + SPARE)
                 return {**task, "cluster": Conf.CLUSTER_NAME, "ack_id": pk}
         return "STOP"
+
+    def _taken(self) -> list[tuple[int, str]]:
+        with _logged("the queue can't be read"):
+            return self._broker.dequeue() or []
+        time.sleep(Conf.POLL)
+        return []
 
     def put(self, task: dict[str, Any]) -> None:
         """Stores the result and takes the task out of the queue. While the database is away it is
@@ -115,16 +121,26 @@ class Tasks:
             time.sleep(1)
 
 
+def _broker(stop: Stop, pulse: Pulse) -> Broker:
+    """The queue, once its database answers. Ends the process where the end is asked for first."""
+    while not stop.requested:
+        pulse.allow(settings.MIO_QUEUE_STUCK_S)
+        with _logged("the queue can't be read"):
+            return get_broker()
+        time.sleep(Conf.POLL)
+    sys.exit(0)
+
+
 def run_tasks(stop: Stop, pulse: Pulse) -> None:
     """Runs tasks one after the other."""
-    tasks = Tasks(get_broker(), stop, pulse)
+    tasks = Tasks(_broker(stop, pulse), stop, pulse)
     timer = SimpleNamespace(value=-1, get_lock=nullcontext)  # the supervisor goes by the pulse
     worker(tasks, tasks, timer, Conf.TIMEOUT)
 
 
 def keep_schedules(stop: Stop, pulse: Pulse) -> None:
     """Queues what is due by the schedules. Ends with STANDS_STILL where nobody takes tasks."""
-    broker, began, next_at = get_broker(), time.monotonic(), 0.0
+    broker, began, next_at = _broker(stop, pulse), time.monotonic(), 0.0
     while not stop.requested:
         pulse.allow(settings.MIO_QUEUE_STUCK_S)
         if time.monotonic() >= next_at:

@@ -247,7 +247,8 @@ def _why_left_out(
 def _people(
     end_user: EndUser, trace: Trace, message: str, memories: Mapping[UUID, Memory]
 ) -> list[LeftOut]:
-    """Whom the message may name without being taken to, then of whom near memories are."""
+    """The people who were not injected: first those whom the message may name, then those whom the
+    memories nearest to it are about."""
     injected = {contact.id for contact in trace.injection.contacts}
     named: dict[UUID, tuple[str, bool]] = {}
     for hit in key_index.hits(end_user, lookup.keys_in(message[: lookup.CHARACTERS])):

@@ -164,7 +164,7 @@ def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
 
 
 def elsewhere(waiting: Mapping[str, QuerySet]) -> list[tuple[str, int]]:
-    """In which other cells that answer something of these queues waits, and how much."""
+    """For each other cell that is reachable, its name and how much work waits there in these queues."""
     waiting_in = []
     for other in cells.reachable() if cells.several() else ():
         if other != cells.current():

@@ -117,9 +117,9 @@ class OneDate(UserView):
 
     @operation("dates_destroy", TakenAway, query=fields.WhyQuery)
     def delete(self, asked: Asked, date_id: UUID) -> Any:
-        """Say that an important date is none
+        """Delete an important date
 
-        The facts of memories that tell the user's own end."""
+        Of a date of the user's own, the facts that state it are marked as no longer true."""
         date = self.date(date_id)
         whose = date.contact.pk if date.contact else None
         by = self.by(asked)

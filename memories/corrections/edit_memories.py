@@ -323,8 +323,8 @@ def _noted(metadata: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pin(memory: Memory, importance: float | None) -> float:
-    """Notes that an importance was set, so that it is never rescored. Returns that of the
-    memory."""
+    """Marks the importance of a memory as set by hand, so that it is never rescored, and returns it: the
+    given one, or that of the memory where none is given."""
     kept = {key: value for key, value in memory.metadata.items() if key != PINNED}
     if importance is None:
         memory.metadata = kept

@@ -131,7 +131,8 @@ def left_of(end_user: EndUser, names: Collection[str], gone: Collection[UUID]) -
 
 
 def take_out(end_user: EndUser, names: Names, recorder: Recorder = UNRECORDED) -> None:
-    """Puts a mark for each name in what is told of everybody; aliases and phrases with one go."""
+    """Replaces the names by a mark in all that is stored of anybody, and deletes aliases and phrases
+    that contain one."""
     if not names.keys:
         return
     for contact in Contact.objects.of(end_user).light():

@@ -183,7 +183,7 @@ def forget_these(
     by: By | None = None,
 ) -> Forgotten:
     """Erases these rows with what is derived from them, messages close by that repeat one of
-    ``words``, and ``names`` wherever they stand. An undo, which nobody asked for, gets no receipt.
+    ``words``, and ``names`` wherever they stand. Taking an import back gets no receipt: nobody asked to erase.
     Raises NothingToForget."""
     held = _held(end_user)
     gone = _erase(held, memory_ids, contact_ids, message_ids, words, names)

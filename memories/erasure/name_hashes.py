@@ -46,7 +46,7 @@ def forgotten(end_user: EndUser) -> dict[str, datetime]:
 
 
 def named_in(end_user: EndUser, text: str, held: Iterable[str]) -> set[str]:
-    """Those of the hashes ``held`` whose name ``text`` may hold."""
+    """The hashes among ``held`` of names that ``text`` may contain."""
     keys = candidate_keys(text)
     return {one for key in keys for one in hashes_ever(end_user, key)} & {*held}
 

@@ -141,7 +141,7 @@ def test_activity_and_receipts_are_of_every_cell(operator: Client, app: App) -> 
     assert [row.end_user.external_id for row in changes["page"].rows] == ["ann"]
     rows = operator.get("/activity/").context
     assert {row.end_user.external_id for row in rows["page"].rows} == {"ann", "ben"}
-    assert all(rows["about"][row.pk].people for row in rows["page"].rows)
+    assert all(rows["about"][row.pk]["people"] for row in rows["page"].rows)
     receipts = set()
     for user in ("ann", "ben"):
         _, gone = api.delete(user_address(user, ""))

@@ -24,15 +24,13 @@ PROGRAMS = {
 
 
 def settings_that_are_read() -> set[str]:
-    """The first argument of each `env.…("NAME")` in the settings."""
+    """The first argument of each `env.…("NAME")` and `one_of("NAME")` in the settings."""
     tree = ast.parse((ROOT / "mio_site" / "settings.py").read_text())
     return {
         str(node.args[0].value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == "env"
+        and ast.unparse(node.func).startswith(("env.", "one_of"))
         and node.args
         and isinstance(node.args[0], ast.Constant)
     }

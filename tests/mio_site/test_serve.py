@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management.base import CommandError
 
 from mio_site import serve
 from tests.mio_site.waiting import eventually
@@ -111,7 +112,7 @@ def test_a_port_in_use_is_said_with_what_to_do():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(serve.AddressInUseError, match=f"make run PORT={port + 1}"):
+        with pytest.raises(CommandError, match=f"make run PORT={port + 1}"):
             serve.reserve("127.0.0.1", port)
 
 

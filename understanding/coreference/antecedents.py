@@ -240,7 +240,7 @@ class Antecedents:
         return shares(odds, empty, apart=group == "several")
 
     def confidence(self, likely: float) -> float:
-        """The calibrated probability that somebody is meant whom the model finds so likely."""
+        """The calibrated probability for a score of the model: that the person is the one who is meant."""
         slope, offset = self.calibration
         return sigmoid(slope * log_odds(likely) + offset)
 

@@ -226,8 +226,8 @@ def _calendar(said: _Said) -> DateHit | None:
 
 
 def _day_of_month(said: _Said) -> DateHit | None:
-    """Saturday the 14th, 14号: of the months around, the one nearest ahead in which that day is
-    one; where the talk is of what was, the one nearest behind."""
+    """The date that a day without its month means (Saturday the 14th, 14号): the next one that has
+    this weekday, or the last one where the sentence speaks of the past."""
     weekday, number = said.groups.get("weekday"), chinese_number(said.groups["day"])
     step = -1 if said.is_past else 1
     for months in range(0, _MONTHS_AROUND * step, step):

@@ -13,9 +13,9 @@ class Page(TypedDict, Generic[T]):
 
 
 class App(TypedDict):
+    name: str
     time_zone: str
     days_in: str
-    name: str
 
 
 class ArchiveForm(TypedDict):
