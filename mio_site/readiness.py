@@ -128,6 +128,7 @@ def start_warm_up(name: str, load: Callable[[], None]) -> None:
 
 
 def _warm_up(_own: BaseDatabaseWrapper) -> None:
+    """Raises Unready while something that is loaded at the start is not loaded yet, or failed to be."""
     for problem in list(_cold.values()):
         raise Unready("cold", problem)
 

@@ -201,7 +201,6 @@ def _why_left_out(
     narrowed = bool(meant) and not (trace.about and of_them < asked["limit"])
     searched = "search" in asked["include"] and not greets(asked["message"])
     late = trace.injection.searched == "late"
-    needed = relevance.LEAST if found else relevance.FLOOR
     no_room = _("It was found, and is over the budget of %(n)d tokens.")
     no_room %= {"n": asked["token_budget"]}
     if len(trace.injection.memories) >= asked["limit"]:
@@ -218,7 +217,7 @@ def _why_left_out(
             "name": between.join(meant.values()),
             "others": between.join(people.values()),
             "likely": f"{likely or 0:.0%}",
-            "floor": f"{needed:.0%}",
+            "floor": f"{relevance.FLOOR:.0%}",
         }
         of_others = narrowed and meant.keys().isdisjoint(people)
         rules = [
@@ -235,7 +234,7 @@ def _why_left_out(
             (not searched,
              _("Nothing was searched for: a greeting, or the search is off."), "wording"),
             (late, _("The search would have come too late."), "wording"),
-            (likely is not None and likely < needed,
+            (likely is not None and likely < relevance.FLOOR,
              _("Below relevance: %(likely)s, of %(floor)s needed."), "wording"),
             (True, _("Others fit the message better."), "wording"),
         ]  # fmt: skip

@@ -34,9 +34,6 @@ WINDOW = 40
 OVERLAP_WEIGHT, IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.5, 0.3, 0.2
 # At most so many memories that are no longer true are told beside what took their place.
 MOST_FORMER = 3
-# So many memories that a search found are added however little they have to do with the message:
-# "What can't I eat?" is far from an allergy.
-BEST = 3
 # What one of these has of the score of its successor: it stands right below it.
 FORMER_SHARE = 0.95
 
@@ -188,21 +185,10 @@ def search(
     with suppress(LateError):
         hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
         searched = "words" if embedding.failed else "yes"
-    if not contact_ids:
-        hits = [hit for place, hit in enumerate(hits) if place < BEST or not _is_beside(hit)]
     if looks_wider and hits:
         denied = said_not_to_be_about(end_user, people, [hit.memory.id for hit in hits])
         hits = [hit for hit in hits if hit.memory.id not in denied]
     return hits, searched
-
-
-def _is_beside(hit: Hit) -> bool:
-    """Whether a memory that was found has little to do with the message."""
-    return (
-        hit.relevance is not None
-        and not hit.relevance.guessed
-        and (hit.relevance.likely < relevance.LEAST)
-    )
 
 
 def candidates(

@@ -131,7 +131,7 @@ def left_of(end_user: EndUser, names: Collection[str], gone: Collection[UUID]) -
 
 
 def take_out(end_user: EndUser, names: Names, recorder: Recorder = UNRECORDED) -> None:
-    """Replaces the names by a mark in all that is stored of anybody, and deletes aliases and phrases
+    """Replaces the names by a mark in all contacts and their profiles, and deletes aliases and phrases
     that contain one."""
     if not names.keys:
         return

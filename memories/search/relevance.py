@@ -30,9 +30,6 @@ _PERSONAL = np.array(_TABLE["personal"]["weights"])
 SPACE: str = _TABLE["space"]
 #: Below it a query has to do with nothing that is known.
 FLOOR: float = _TABLE["floor"]
-#: Below it a memory is added to a context only as one of the three best, or because it is about
-#: somebody who is meant. Of 338 probes of four lives (c, e, g, i of benchmark/) one lost what it needed.
-LEAST: float = _TABLE["least"]
 
 # What holds so much of a question, by rarity, or is known of it, counts as most of it.
 MOST_WORDS = 0.5

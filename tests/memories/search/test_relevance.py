@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.models import EndUser
-from memories.context.what import BEST
 from memories.providers.factory import embedder
-from memories.search import relevance
 from tests.api import ApiClient
 from tests.factories import make_contact, make_end_user, make_memory
 
@@ -104,20 +102,6 @@ def test_relevance_tells_what_answers_from_what_is_beside_it(
     first, *others = found(client, "Where does my sister live?")
     assert first["relevance"] > 0.9 > max(row["relevance"] for row in others)
     assert injected(client, "Where does my sister live?")[0]["relevance"] == first["relevance"]
-
-
-def test_where_something_answers_a_message_what_is_beside_it_is_not_injected(
-    client: ApiClient, zoe: EndUser
-) -> None:
-    tell(zoe, KNOWN["en"])
-    shown = [row["content"] for row in injected(client, "Where does my sister live?")]
-    listed = found(client, "Where does my sister live?")
-    wanted = [
-        row["content"]
-        for place, row in enumerate(listed)
-        if place < BEST or row["relevance"] >= relevance.LEAST
-    ]
-    assert shown == wanted != [row["content"] for row in listed]
 
 
 def test_no_result_is_below_what_was_asked_for_whichever_way_it_was_found(
