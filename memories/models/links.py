@@ -237,7 +237,8 @@ class Edge(Tracked):
     directions, the others in the stated one.
 
     To add a kind: a row of ``types.EdgeKind``, its weights in ``graph.WEIGHTS``, ``types.Relationship``
-    where a model may say so, the words of both languages in ``dashboard.words``, a row in docs/api_corrections.md.
+    and ``prompts/classify.txt`` where a model may say so, ``edit_edges.STATED`` where people may, the words
+    of both languages in ``dashboard.words``, a row in docs/api_corrections.md.
     """
 
     tracked = ("source_id", "target_id", "kind", "reason", "confidence", "end_user_id")
