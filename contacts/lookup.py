@@ -177,11 +177,11 @@ def _people(
     """Without those who are archived: they were read, so that nobody else is taken for them."""
     there = {pk: one for pk, one in known.items() if not one["archived"]}
     standing = [mention for mention in mentions if mention.person.id in there]
-    meant = told_apart(message, standing, {pk: one["card"] for pk, one in there.items()})
+    mentions = told_apart(message, standing, {pk: one["card"] for pk, one in there.items()})
     near = [*_own_dates(end_user, today), *_dates(there, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))
-    return People(meant, cards_of(end_user, there), tuple(near))
+    return People(mentions, cards_of(end_user, there), tuple(near))
 
 
 def _dates(known: Mapping[UUID, dict[str, Any]], today: date) -> Iterator[NearDate]:

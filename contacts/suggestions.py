@@ -77,11 +77,11 @@ def suggest(end_user: EndUser, newest: NewestFacts, since: datetime | None = Non
     # Something else than text shows these pairs to be two: a relation between them.
     related = Relation.objects.of(end_user).values_list("subject", "object")
     apart = {(min(pair), max(pair)) for pair in related if pair[0] in people.records}
-    found = dict(_compare(people, candidates, apart))
-    withdrawn, suggested = _record(end_user, found, people.changed)
+    comparisons = dict(_compare(people, candidates, apart))
+    withdrawn, suggested = _record(end_user, comparisons, people.changed)
     explicit = tuple(
         (pair, comparison.statement)
-        for pair, comparison in found.items()
+        for pair, comparison in comparisons.items()
         if comparison.statement and pair in suggested
     )
     return Outcome(len(people.records), len(candidates), len(suggested), withdrawn, explicit)

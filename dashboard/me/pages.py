@@ -142,8 +142,8 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
     user = visit.end_user
     one = access.standing(user, contact)
     attributes = queries.attributes_of(one, language_of())
-    known = memories(user).filter(pk__in=queries.memories_about(one).values("pk"))
-    shown = pager.page_of(request, known, ["-said_at", "id"])
+    about_person = memories(user).filter(pk__in=queries.memories_about(one).values("pk"))
+    shown = pager.page_of(request, about_person, ["-said_at", "id"])
     stated = sources(value.sources for each in attributes for value in each.values)
     stated += sources([one.personality_sources])
     related = list(Relation.objects.of(user).among([one.pk]).order_by("id")[:MOST_CHANGES])

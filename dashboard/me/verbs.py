@@ -115,9 +115,9 @@ def _erase(sent: Sent) -> None:
 def _undo(sent: Sent) -> None:
     """Takes back one of the user's own changes, or what they asked in a chat to forget."""
     pk = sent.id("change")
-    asked = Erasure.objects.of(sent.user).filter(change=pk).exists()
+    is_erasure = Erasure.objects.of(sent.user).filter(change=pk).exists()
     rows = Change.objects.of(sent.user)
-    change = get_object_or_404(rows if asked else rows.filter(actor=USER), pk=pk)
+    change = get_object_or_404(rows if is_erasure else rows.filter(actor=USER), pk=pk)
     undo_change(change, actor=USER)
 
 

@@ -73,13 +73,15 @@ def attributes_of(contact: Contact, language: str) -> list[Attribute]:
         return Value(value, since, sources=sources, change=by)
 
     order = {key: place for place, key in enumerate(ATTRIBUTES)}
-    known = contact.attributes
-    keys = sorted({*known, *former}, key=lambda key: (key not in known, order.get(key, 99), key))
+    attributes = contact.attributes
+    keys = sorted(
+        {*attributes, *former}, key=lambda key: (key not in attributes, order.get(key, 99), key)
+    )
     return [
         Attribute(
             key,
             label(key, language),
-            [value_of(key, entry) for entry in known.get(key, ())],
+            [value_of(key, entry) for entry in attributes.get(key, ())],
             former.get(key, []),
             conflict=key in contact.contradictions,
         )

@@ -73,8 +73,8 @@ def describe(end_user: EndUser, contacts: Sequence[Any]) -> None:
     suggested = {pk for pair in pairs for pk in pair}
     rhythm = rhythms(end_user, ids)
     for one in contacts:
-        known = (one.attributes[key][0]["value"] for key in WORK if one.attributes.get(key))
-        one.work, one.memory_count = " · ".join(map(str, known)), sizes.get(one.pk, 0)
+        work = (one.attributes[key][0]["value"] for key in WORK if one.attributes.get(key))
+        one.work, one.memory_count = " · ".join(map(str, work)), sizes.get(one.pk, 0)
         one.suggested = one.pk in suggested
         one.quiet = one.pk in rhythm and rhythm[one.pk].quiet
 

@@ -177,10 +177,10 @@ def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> dict[str,
     ids = list(dict.fromkeys([*found_hits, *hits]))
     rows = with_people(Memory.objects.of(end_user)).in_bulk(ids)
     hits |= {pk: hit for pk, hit in found_hits.items() if hit}
-    kept = {memory.id for memory in trace.injection.memories}
+    injected = {memory.id for memory in trace.injection.memories}
     why = _why_left_out(end_user, trace, asked, list(rows))
     memories = []
-    for memory in (rows[pk] for pk in ids if pk in rows and pk not in kept):
+    for memory in (rows[pk] for pk in ids if pk in rows and pk not in injected):
         judged = hits[memory.pk].relevance if memory.pk in hits else None
         likely = judged.likely if judged else None
         memories.append(LeftOut(memory, *why(memory, likely), likely))
@@ -192,13 +192,13 @@ def _why_left_out(
     end_user: EndUser, trace: Trace, asked: Mapping[str, Any], ids: list[UUID]
 ) -> Callable[[Memory, float | None], tuple[str, str]]:
     """Says why a memory was left out, by the rules of ``build.trace``, and what to correct."""
-    found = {way.memory.pk for way in trace.ways}
+    candidates = {way.memory.pk for way in trace.ways}
     cards = {contact.id for contact in trace.injection.contacts}
-    meant = {m.person.id: m.person.name for m in trace.mentions if m.how != "conversation"}
-    denied = what.said_not_to_be_about(end_user, list(meant), ids) if meant else set()
+    names_by_id = {m.person.id: m.person.name for m in trace.mentions if m.how != "conversation"}
+    denied = what.said_not_to_be_about(end_user, list(names_by_id), ids) if names_by_id else set()
     # Where little is known of those who are meant, memories of others are searched as well.
     of_them = len(trace.about.found) if trace.about else 0
-    narrowed = bool(meant) and not (trace.about and of_them < asked["limit"])
+    narrowed = bool(names_by_id) and not (trace.about and of_them < asked["limit"])
     searched = "search" in asked["include"] and not greets(asked["message"])
     late = trace.injection.searched == "late"
     no_room = _("It was found, and is over the budget of %(n)d tokens.")
@@ -214,15 +214,15 @@ def _why_left_out(
         people = {link.contact_id: link.contact.name for link in memory.links.all()}
         between = pgettext("list", ", ")
         holes = {
-            "name": between.join(meant.values()),
+            "name": between.join(names_by_id.values()),
             "others": between.join(people.values()),
             "likely": f"{likely or 0:.0%}",
             "floor": f"{relevance.FLOOR:.0%}",
         }
-        of_others = narrowed and meant.keys().isdisjoint(people)
+        of_others = narrowed and names_by_id.keys().isdisjoint(people)
         rules = [
             (memory.status == Memory.Status.ARCHIVED, _("It is archived."), "status"),
-            (memory.pk in found, no_room, "wording"),
+            (memory.pk in candidates, no_room, "wording"),
             (memory.status == Memory.Status.OUTDATED,
              _("It is no longer true, and the message does not ask what used to be."), "status"),
             (memory.kind == Memory.Kind.PROFILE and not cards.isdisjoint(people),
@@ -256,16 +256,16 @@ def _people(
     ids = [pk for pk in dict.fromkeys([*named, *(pk for pk, _n in about.most_common())])
            if pk not in injected][:MOST_LEFT_OUT]  # fmt: skip
     rows = Contact.objects.of(end_user).standing().light().in_bulk(ids)
-    meant = next((m.person for m in trace.mentions if m.how != "conversation"), None)
+    first_meant = next((m.person for m in trace.mentions if m.how != "conversation"), None)
     left_out = []
     for pk in (pk for pk in ids if pk in rows):
         text, archived = named.get(pk, ("", rows[pk].archived_at is not None))
         if archived:
             left_out.append(LeftOut(rows[pk], _("They are archived."), "archive"))
-        elif text and meant:
+        elif text and first_meant:
             reason = _("“%(text)s” may mean them; %(name)s was taken to be meant.")
-            names = {"text": text, "name": meant.name}
-            left_out.append(LeftOut(rows[pk], reason % names, "who", instead=meant.id))
+            names = {"text": text, "name": first_meant.name}
+            left_out.append(LeftOut(rows[pk], reason % names, "who", instead=first_meant.id))
         elif text:
             reason = _("“%(text)s” may mean them, and that was not sure enough.")
             left_out.append(LeftOut(rows[pk], reason % {"text": text}, "names"))

@@ -253,7 +253,7 @@ def _rendered(
             today=end_user.day_of_talk,
             own_card=own_text,
         )
-    kept = {memory.id for memory in block.memories}
+    shown_ids = {memory.id for memory in block.memories}
     steps = tuple(clock.steps[name] for name in STEPS if name in clock.steps)
     injection = Injection(
         system_prompt=str(block),
@@ -268,7 +268,8 @@ def _rendered(
         timing={step.name: round(step.ms, 3) for step in steps},
     )
     ways = [
-        replace(way, kept=way.memory.id in kept, line=way.memory.id in block.lines) for way in ways
+        replace(way, kept=way.memory.id in shown_ids, line=way.memory.id in block.lines)
+        for way in ways
     ]
     return Trace(injection, block, tuple(people.mentions), tuple(ways), steps, found.about)
 

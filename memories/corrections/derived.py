@@ -118,8 +118,8 @@ def write_profile_memory(contact: Contact, recorder: Recorder = UNRECORDED) -> M
     speaks for get their weight back. A worker embeds it. None when nothing was ever learnt."""
     key = f"profile:{contact.id}"
     existing = Memory.objects.of(contact.end_user_id).filter(content_hash=key).first()
-    known = contact.attributes or contact.personality or contact.timeline
-    if existing is None and (contact.merged_into_id or not known):
+    learnt = contact.attributes or contact.personality or contact.timeline
+    if existing is None and (contact.merged_into_id or not learnt):
         return None
     if existing is not None and contact.merged_into_id is None:
         point_at_profiles(contact.end_user, of=existing, recorder=recorder)

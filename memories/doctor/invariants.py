@@ -154,8 +154,8 @@ def profile_memories_are_current() -> Iterator[Finding]:
     settled = contacts.filter(updated_at__lte=timezone.now() - GRACE)
     for contact in settled.iterator(CHUNK):
         content = contents.get(f"profile:{contact.id}")
-        known = contact.attributes or contact.personality or contact.timeline
-        if (content or known) and content != profiles.as_text(contact):
+        learnt = contact.attributes or contact.personality or contact.timeline
+        if (content or learnt) and content != profiles.as_text(contact):
             yield Finding(contact.end_user_id, contact.id, "profile memory is out of date")
 
 

@@ -62,6 +62,8 @@ def test_mother_keeps_her_kinship_when_her_name_comes_later():
         ("我室友周野，大家都叫他“大象”。", "zh", ["周野", "大象"]),
         ("我同学秦雨外号“雨点”或“小雷”。", "zh", ["秦雨", "雨点", "小雷"]),
         ("My coach Dana is nicknamed “Thunder” and “Boss”.", "en", ["Dana", "Thunder", "Boss"]),
+        ("My mate Piet moved. Everyone calls him “Moose”.", "en", ["Piet", "Moose"]),
+        ("My mate Piet moved. The referee called him “Liar”.", "en", ["Piet"]),
         ("我室友周野叫“救命”，没人听见。", "zh", ["周野"]),
         ("My coach Dana called “Help” from the roof.", "en", ["Dana"]),
     ],
