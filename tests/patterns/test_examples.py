@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from memories.providers.offline.reading import entity_linking, self_statements
 from understanding import role_mentions, roles
 from understanding.coreference import anaphors, antecedents, discourse
 from understanding.coreference.resolve import resolve
 from understanding.lexicon.rules import content
+from understanding.people import person_tagger
 from understanding.text import normalise
 from understanding.types import Mention, Person, Utterance
 
@@ -43,8 +45,17 @@ def relate(text: str) -> Any:
     return discourse.stated_relations([IVO, Person("jo", text)])  # type: ignore[arg-type]
 
 
+def speak_of_oneself(text: str) -> Any:
+    spans = person_tagger.person_spans(text)
+    spots = [(one.start, one.end) for one in entity_linking.user_spots(text, [])]
+    whose = person_tagger.owners(text, spans), person_tagger.same_person(text, spans)
+    relatives = entity_linking._with_relatives(text, [])
+    return self_statements._of_oneself(text), spots, relatives, whose
+
+
 FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (roles, "lex", "role_phrases", read_roles),
+    (person_tagger, "_FIRST_PERSON", "first_person", speak_of_oneself),
     (anaphors, "lex", anaphors.__file__, point_back),
     (antecedents, "lex", antecedents.__file__, refer),
     (discourse, "lex", discourse.__file__, relate),
