@@ -5,8 +5,9 @@ from datetime import date
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from understanding.attributes import ATTRIBUTES, LABELS, label
+from understanding.attributes import ATTRIBUTES, label
 from understanding.dates import important_dates, partial_dates
+from understanding.languages import captions, wording
 from understanding.text import names_role, one_line
 
 MAX_VALUE = 120  # graphemes of one value
@@ -18,7 +19,6 @@ MAX_ATTRIBUTES = 24
 MAX_COMING = 4  # plans and important dates, the next ones
 
 _HEADING, _ITEM = "### ", "- "
-_YEARS = {"en": ("turns {}", "{} years"), "zh": ("满{}岁", "{}周年")}
 _QUOTES = dict.fromkeys(map(ord, '"“”„‟〝〞＂'), "'")
 _ORDER = {key: place for place, key in enumerate(ATTRIBUTES)}
 
@@ -74,25 +74,26 @@ def render(
     """The card of a contact, labels in ``language``. ``relations`` are ready words, ``notes`` the
     newest memories that no profile speaks for yet. Values are reduced to harmless single lines and
     their number is bounded, so a card's size is too."""
-    words = LABELS["zh" if language == "zh" else "en"]
+    words = captions(language)
+    colon = wording(language)["colon"]
     heading = one_line(contact.name, MAX_VALUE) or "?"
     attributes = contact.attributes.items()
     known = sorted(attributes, key=lambda item: (_ORDER.get(item[0], 99), item[0]))
     lines = [
-        _line(words, words["aliases"], contact.aliases[:MAX_VALUES]),
-        _line(words, words["relationship"], [contact.relationship]),
+        _line(language, "aliases", contact.aliases[:MAX_VALUES]),
+        _line(language, "relationship", [contact.relationship]),
         *(
             line(key, [one_line(str(v["value"]), MAX_VALUE) for v in values[:MAX_VALUES]], language)
             for key, values in known[:MAX_ATTRIBUTES]
         ),
-        _line(words, words["relations"], relations[:MAX_VALUES]),
-        _line(words, words["personality"], [contact.personality], MAX_PERSONALITY),
+        _line(language, "relations", relations[:MAX_VALUES]),
+        _line(language, "personality", [contact.personality], MAX_PERSONALITY),
     ]
     timeline = contact.timeline[-MAX_EVENTS:]
     events = [" ".join(filter(None, (event.get("at"), str(event["text"])))) for event in timeline]
     fresh = [note for note in notes if not any(str(event["text"]) in note for event in timeline)]
     sections = [
-        Section(words[caption] + words["colon"].rstrip(), tuple(items))
+        Section(words[caption] + colon.rstrip(), tuple(items))
         for caption, texts in (("timeline", events), ("notes", fresh))
         if (items := [item for text in texts if (item := one_line(text, MAX_NOTE))])
     ]
@@ -102,19 +103,21 @@ def render(
 
 def line(key: str, values: Sequence[str], language: str) -> str:
     """The line of an attribute with these values, which are harmless single lines; "" for none."""
-    words = LABELS["zh" if language == "zh" else "en"]
     caption = one_line(label(key, language), 40)
     if key not in ATTRIBUTES:
-        caption = words["other"] + _quoted(caption)
-    shown = words["comma"].join(filter(None, values))
-    return caption + words["colon"] + shown if shown else ""
+        caption = captions(language)["other"] + _quoted(caption)
+    return _captioned(caption, values, language)
 
 
-def _line(
-    words: Mapping[str, str], caption: str, values: Sequence[str], limit: int = MAX_VALUE
-) -> str:
-    shown = [text for value in values if (text := one_line(value, limit))]
-    return caption + words["colon"] + words["comma"].join(shown) if shown else ""
+def _line(language: str, caption: str, values: Sequence[str], limit: int = MAX_VALUE) -> str:
+    values = [one_line(value, limit) for value in values]
+    return _captioned(captions(language)[caption], values, language)
+
+
+def _captioned(caption: str, values: Sequence[str], language: str) -> str:
+    signs = wording(language)
+    shown = signs["comma"].join(filter(None, values))
+    return caption + signs["colon"] + shown if shown else ""
 
 
 def with_coming(
@@ -122,12 +125,12 @@ def with_coming(
 ) -> Card:
     """The card with what is to come, as seen ``today``, before what was. ``coming`` is as
     Contact holds it; what has passed is left out."""
-    words = LABELS[language]
     found = sorted(_coming(coming, today, language), key=itemgetter(0))[:MAX_COMING]
     if not found:
         return card
-    items = tuple(f"{when}{words['colon']}{said}" for _, when, said in found)
-    section = Section(words["coming"] + words["colon"].rstrip(), items)
+    colon = wording(language)["colon"]
+    items = tuple(f"{when}{colon}{said}" for _, when, said in found)
+    section = Section(captions(language)["coming"] + colon.rstrip(), items)
     return card._replace(sections=(section, *card.sections))
 
 
@@ -158,8 +161,9 @@ def date_said(kind: str, years: int | None, language: str) -> str:
         caption = caption.lower()
     if years is None:
         return caption
-    turning = _YEARS[language][kind != "birthday"].format(years)
-    return f"{caption}{'，' if language == 'zh' else ', '}{turning}"
+    words = wording(language)
+    turning = words["turns" if kind == "birthday" else "years"].format(years)
+    return f"{caption}{words['clause']}{turning}"
 
 
 def _quoted(text: str) -> str:

@@ -11,6 +11,7 @@ from accounts.models import EndUser
 from contacts.key_index import Hit, person_of
 from contacts.models import Contact, Relation
 from understanding.coreference import discourse
+from understanding.languages import wording
 
 MAX_KIND = 50
 
@@ -117,14 +118,13 @@ def _of_cards(end_user_id: int, contact_ids: Iterable[UUID]) -> list[Any]:
 
 def _lines(contact_id: UUID, rows: Iterable[Any], language: str) -> list[str]:
     lines = []
+    words = wording(language)
     for kind, _, object_id, subject, subject_archived, other, other_archived in rows:
         inbound = object_id == contact_id
         if subject_archived if inbound else other_archived:
             continue
         if inbound:
-            lines.append(f"{kind}{'：' if language == 'zh' else ': '}{subject}")
-        elif language == "zh":
-            lines.append(f"{other}的{kind}")
+            lines.append(f"{kind}{words['colon']}{subject}")
         else:
-            lines.append(f"{kind} of {other}")
+            lines.append(words["relation"].format(kind=kind, name=other))
     return lines

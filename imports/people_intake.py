@@ -26,6 +26,7 @@ from memories.models import Link, Memory
 from memories.models.memory import content_hash
 from memories.search import context_tokens
 from memories.types import MemoryType, Subtype
+from understanding.languages import wording
 from understanding.statements.secrets import cleared
 from understanding.text import truncate
 
@@ -121,7 +122,7 @@ def _said(
             unread=True,
         )
 
-    colon = "：" if end_user.language == "zh" else ": "
+    colon = wording(end_user.language)["colon"]
     for person, whole in ((one.known, note) for one in matched for note in one.entry.notes):
         if person is not None:
             note, contact = truncate(whole, MAX_NOTE), person.contact

@@ -9,6 +9,7 @@ from accounts.cells import connection
 from accounts.models import EndUser
 from contacts.cards import line
 from understanding.attributes import ON_OWN_CARD, is_single, label
+from understanding.languages import wording
 from understanding.names import KIN, kinds_of
 from understanding.text import estimate_tokens, normalise, one_line
 
@@ -65,7 +66,7 @@ def text_of(end_user: EndUser) -> str:
     relative, those mentioned most. One statement."""
     known = of(end_user)
     roles = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
-    said = "{}（{}）" if end_user.reads == "zh" else "{} ({})"
+    said = wording(end_user.reads)["note"]
     with connection.cursor() as cursor:
         cursor.execute(_FAMILY, [end_user.pk, end_user.pk, roles, MOST_FAMILY])
         people = [

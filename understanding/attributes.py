@@ -13,6 +13,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from understanding import languages
 from understanding.lexicon.rules import content
 
 # What the keys of important dates end in, known ones and others (gotcha_day).
@@ -30,12 +31,10 @@ class Attribute:
 
 
 ATTRIBUTES = {key: Attribute(**row) for key, row in content(__file__)["attributes"].items()}
-# What the lines of a card begin with, by language, and all of them that stand before a colon.
-LABELS = content(__file__)["captions"]
-CAPTIONS = frozenset(
-    [words[key] for words in LABELS.values() for key in words if key not in ("colon", "comma")]
-    + [text for attribute in ATTRIBUTES.values() for text in (attribute.en, attribute.zh)]
-)
+# All that stands before a colon on a card.
+CAPTIONS = languages.CAPTIONS | {
+    text for attribute in ATTRIBUTES.values() for text in (attribute.en, attribute.zh)
+}
 
 # What the user's own card tells; what comes first stays where there is no room for all.
 ON_OWN_CARD = (

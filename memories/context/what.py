@@ -23,6 +23,7 @@ from memories.search.recall import Hit
 from memories.search.tokens import own, query_tokens, tokenise
 from memories.sql_files import fetch, sql_pieces
 from understanding.attributes import label
+from understanding.languages import wording
 from understanding.names import name_key
 from understanding.statements.wordings import greets
 from understanding.types import Mention, Person
@@ -38,7 +39,6 @@ MOST_FORMER = 3
 FORMER_SHARE = 0.95
 
 _WITH_HISTORY = (Memory.Status.ACTIVE, Memory.Status.OUTDATED)
-_UNTIL = {"en": "until {}", "zh": "到{}为止"}
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
 _SQL = sql_pieces(__file__, shown=_SHOWN)
 
@@ -265,10 +265,11 @@ def _injected(one: Found | Hit, hit: Hit | None, end_user: EndUser) -> InjectedM
 def _ended(memory: Memory, end_user: EndUser) -> tuple[str, ...]:
     """What of a memory is no longer true, and until when it was."""
     language = end_user.reads
+    until = wording(language)["until"]
     facts = (memory.stored_fact(row) for row in memory.facts if "outdated_at" in row)
     return tuple(
-        f"{label(fact.key, language)} {fact.value}, {_UNTIL[language].format(until)}"
+        f"{label(fact.key, language)} {fact.value}, {until.format(month)}"
         for fact in facts
         if fact.valid_to
-        for until in [timezone.localdate(fact.valid_to, end_user.zone).isoformat()[:7]]
+        for month in [timezone.localdate(fact.valid_to, end_user.zone).isoformat()[:7]]
     )

@@ -22,6 +22,7 @@ from understanding.dates.important_dates import (
     read,
     text,
 )
+from understanding.languages import LANGUAGES
 
 
 class InvalidDate(CodedError):
@@ -110,7 +111,7 @@ def one(end_user: EndUser, date_id: UUID) -> ImportantDate | None:
 
 def kind_of(said: str) -> str:
     """A kind of date as it is kept: ``Gotcha`` as ``gotcha_day``. Raises InvalidDate."""
-    known = {label(key, language): key for key in YEARLY for language in ("en", "zh")}
+    known = {label(key, language): key for key in YEARLY for language in LANGUAGES}
     key = known.get(said) or day_key(attribute_key(said))
     if not key or key == "_day" or (key in ATTRIBUTES and not is_yearly(key)):
         raise InvalidDate(Reason("no_kind_of_date"))

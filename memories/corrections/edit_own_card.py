@@ -19,9 +19,9 @@ from memories.models.memory import content_hash, fact_row
 from memories.models.own_facts import MAX_VALUE
 from memories.types import MemoryType, StoredFact, Subtype
 from understanding.attributes import ON_OWN_CARD, label
+from understanding.languages import wording
 from understanding.text import clean, normalise
 
-_SENTENCE = {"en": "The user's {kind}: {value}", "zh": "用户的{kind}：{value}"}
 _TYPES = {
     MemoryType.PREFERENCE: ("answer_wish", "diet"),
     MemoryType.HEALTH: ("allergy", "health", "medication"),
@@ -103,7 +103,7 @@ def _state(end_user: EndUser, fact: StoredFact, actor: str, recorder: Recorder) 
     language = end_user.reads
     kind = label(fact.key, language)
     kind = kind[0].lower() + kind[1:]
-    said = _SENTENCE[language].format(kind=kind, value=fact.value)
+    said = wording(language)["user_fact"].format(kind=kind, value=fact.value)
     edit_memories.check_content(said)
     told = Memory.objects.of(end_user).active().filter(content_hash=content_hash(said)).first()
     columns: dict[str, Any] = {

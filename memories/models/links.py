@@ -19,6 +19,7 @@ from memories.models.memory import AHEAD, TELL_DATES, Memory
 from memories.sql_files import after, fetch, sql_pieces
 from memories.types import EdgeKind
 from understanding.attributes import label
+from understanding.languages import wording
 from understanding.statements.wordings import attributed
 from understanding.text import one_line
 
@@ -184,10 +185,12 @@ def what_stands(said: str, facts: list[dict[str, Any]], contact: Contact) -> str
     if not any("outdated_at" in fact for fact in facts):
         return said
     language = contact.end_user.language
-    colon, stop = ("：", "；") if language == "zh" else (": ", "; ")
+    words = wording(language)
     mine = (fact for fact in facts if fact["person"] == str(contact.pk))
     left = (fact for fact in mine if "outdated_at" not in fact)
-    return stop.join(f"{label(fact['key'], language)}{colon}{fact['value']}" for fact in left)
+    return words["semicolon"].join(
+        f"{label(fact['key'], language)}{words['colon']}{fact['value']}" for fact in left
+    )
 
 
 def card_plans(contact: Contact) -> list[tuple[date, date | None, str]]:

@@ -4,6 +4,7 @@ import re
 
 import regex
 
+from understanding.languages import wording
 from understanding.lexicon import alternation, words
 from understanding.lexicon.rules import patterns
 from understanding.text import normalise, one_line, simplified
@@ -35,12 +36,11 @@ def greets(text: str) -> bool:
     return any(clauses) and all(_RE.greets.match(part) for part in clauses if part)
 
 
-_SAID = {"en": "{} said “{}”", "zh": "{}说“{}”"}
-_USER = {"en": "the user", "zh": "用户"}
 MOST_SPEAKER = 60  # graphemes
 
 
 def attributed(words: str, speaker: str, language: str) -> str:
     """``words`` as those of ``speaker``: the user said “…”."""
-    who = _USER[language] if speaker == "user" else one_line(speaker, MOST_SPEAKER)
-    return _SAID[language].format(who, words)
+    sentence = wording(language)
+    who = sentence["user"] if speaker == "user" else one_line(speaker, MOST_SPEAKER)
+    return sentence["said"].format(who, words)
