@@ -6,7 +6,9 @@ import json
 import os
 import uuid
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
@@ -30,7 +32,14 @@ class Mio:
             self._post("messages/", {"messages": list(messages[start : start + 100])})
 
     def settle(self) -> None:
-        self._post("process/", {"wait": True})
+        while True:
+            try:
+                self._post("process/", {"wait": True})
+                return
+            except HTTPError as error:
+                # A call waits for 300 seconds; the work continues.
+                if error.code != HTTPStatus.GATEWAY_TIMEOUT:
+                    raise
 
     def context(self, message: str, history: Sequence[Turn]) -> str:
         asked = {"message": message, "session_id": "probe", "history": list(history)}
