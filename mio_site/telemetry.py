@@ -29,7 +29,7 @@ LAST_SECONDS = 2.0  # for what waits to be sent when a process ends
 # Asked every few seconds by machines.
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 # What is not answered by a view of Django.
-_GATES = ("/v1/chat/completions", "/v1/models", "/mcp", "/static")
+_GATES = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/mcp", "/static")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 

@@ -11,9 +11,11 @@ model stand in providers/offline/reading/facts.toml, for search in lexicon/attri
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from understanding import languages
+from understanding.languages import DEFAULT, LANGUAGES
 from understanding.lexicon.rules import content
 
 # What the keys of important dates end in, known ones and others (gotcha_day).
@@ -23,17 +25,19 @@ _NOT_IN_KEY = re.compile(r"[^\w]+")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """``single``: at most one current value. ``en`` and ``zh``: the label on a card."""
+    """``single``: at most one current value. ``labels``: what a card calls it, by language."""
 
-    en: str
-    zh: str
+    labels: Mapping[str, str]
     single: bool = False
 
 
-ATTRIBUTES = {key: Attribute(**row) for key, row in content(__file__)["attributes"].items()}
+ATTRIBUTES = {
+    key: Attribute({name: row[name] for name in LANGUAGES}, row.get("single", False))
+    for key, row in content(__file__)["attributes"].items()
+}
 # All that stands before a colon on a card.
 CAPTIONS = languages.CAPTIONS | {
-    text for attribute in ATTRIBUTES.values() for text in (attribute.en, attribute.zh)
+    text for attribute in ATTRIBUTES.values() for text in attribute.labels.values()
 }
 
 # What the user's own card tells; what comes first stays where there is no room for all.
@@ -75,8 +79,8 @@ def is_yearly(key: str) -> bool:
 
 
 def label(key: str, language: str) -> str:
-    """The label of ``key`` for readers of ``language`` (zh or en)."""
+    """The label of ``key`` for readers of ``language``, that of English for one without a table."""
     known = ATTRIBUTES.get(key)
     if known is None:
         return key.replace("_", " ")
-    return known.zh if language == "zh" else known.en
+    return known.labels.get(language, known.labels[DEFAULT])

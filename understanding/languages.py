@@ -1,7 +1,8 @@
 """The languages that Mio writes: the captions of cards, the signs and the parts of sentences of each.
 
-To add a language: its tables in languages.toml, a label of each attribute in attributes.toml, a choice of
-``EndUser.language``, and its lists in ``lexicon/``.
+To add a language: its tables in languages.toml, ``statements/fence.toml`` and ``memories/context/render.toml``,
+a label of each attribute in attributes.toml, a choice of ``EndUser.language``, its lists in
+``lexicon/``; then what compares with a language (``grep -rn '"zh"' --include=*.py .``).
 """
 
 from collections.abc import Mapping

@@ -319,7 +319,7 @@ def _key(text: str) -> str:
     """``blood_type`` of "Blood type", or a label in either language; "" for no key."""
     text = text.strip().lower()
     for key, known in ATTRIBUTES.items():
-        if text in (key, known.en.lower(), known.zh):
+        if text in (key, *(name.lower() for name in known.labels.values())):
             return key
     key = re.sub(r"[\s_-]+", "_", text)
     return key if _KEY.fullmatch(key) else ""
