@@ -21,8 +21,8 @@ from understanding.text_document import read
 
 RE = patterns(__file__)
 # A sentence of fewer words (of Chinese, half as many characters again) that says of nobody whom it
-# is about can't stand alone.
-FRAGMENT = 6
+# is about can't stand alone, nor one that only names somebody.
+FRAGMENT, NAME = 6, 3
 LONGEST = 300  # characters of sentences quoted together
 NEAR_DAYS = 90  # a month without a year that is nearer is the one that is meant
 # What is glued to a pronoun (she's).
@@ -113,9 +113,12 @@ class Draft:
 
     def is_fragment(self) -> bool:
         """Whether it is too short to stand without what was said before it."""
+        return not self.wish and self.size() < (NAME if self.explicit else FRAGMENT)
+
+    def size(self) -> float:
+        """Its words; of Chinese, two for three characters."""
         text = self.sentence.text
-        size = len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text))) + len(HAN.findall(text)) / 1.5
-        return not self.explicit and not self.wish and size < FRAGMENT
+        return len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text))) + len(HAN.findall(text)) / 1.5
 
     def content(self) -> tuple[str, list[tuple[int, int]]]:
         """The quote with what it leaves open in brackets, and where these stand in it."""
@@ -203,7 +206,8 @@ def joined(first: Draft, second: Draft) -> Draft | None:
     if spoken is not second.spoken or apart or end - start > LONGEST:
         return None
     whole = Sentence(spoken.text[start:end], start, second.sentence.end_mark)
-    return replace(first, sentence=whole, spots=within(spoken.spots, whole))
+    values = [*first.values, *second.values]
+    return replace(first, sentence=whole, spots=within(spoken.spots, whole), values=values)
 
 
 def _notes(

@@ -31,7 +31,7 @@ from memories.types import (
     MemoryType,
     Subtype,
 )
-from understanding.certainty import CONTACT_BORNE_OUT, CONTACT_NAME, CONTACT_ROLE
+from understanding.certainty import CONTACT_BORNE_OUT, CONTACT_NAME, CONTACT_ROLE, NOTED
 from understanding.dates.relative_dates import DateHit, find_dates
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns
@@ -46,6 +46,8 @@ LONGEST_VALUE = 24  # characters of a value that is corrected
 # is quoted from KEEP on (.99 of what is worth a memory and .58 of what is not, on a corpus of which
 # half is not), unless it is as likely as OTHER to do something else.
 KEEP, OTHER = 0.05, 0.85
+# A single word is quoted alone from WORD on.
+WORD = 0.5
 # It is believed below UNTRUE, that it does what need not be true, and its attributes are taken from
 # FACT on, that it is told as a fact. From IMAGINED on it puts nobody in a role.
 UNTRUE, FACT, IMAGINED = 0.4, 0.5, 0.3
@@ -94,7 +96,7 @@ def _read_turn(book: DraftBook, spoken: SpokenTurn, asked: SpokenTurn | None) ->
     """Carries out what a turn asks for, and drafts what it states."""
     drafts = drafts_of(spoken)
     if asked is not None and drafts and drafts[0].sentence.start == 0 and drafts[0].is_fragment():
-        drafts[0].before = _question(asked, spoken.text)
+        drafts[0].before = _question(asked, drafts[0])
     for draft in drafts:
         if not draft.wish:
             if makes(draft.sentence.text):
@@ -113,11 +115,14 @@ def makes(text: str) -> bool:
     return bool(RE.makes.search(simplified(text)))
 
 
-def _question(asked: SpokenTurn, answer: str) -> Before | None:
-    """The last question of the assistant's turn; None where it asks neither about somebody nor about
-    the user, or the answer says no more than yes to the latter."""
+def _question(asked: SpokenTurn, answer: Draft) -> Before | None:
+    """The last question of the assistant's turn, with whom it means for certain where the answer names
+    somebody; None where it asks neither about somebody nor about the user, or the answer says no more
+    than yes to the latter."""
     sentence, spots = last_question(asked) or (None, [])
-    of_user = sentence and addresses(sentence.text) and not greets(answer)
+    if answer.explicit:
+        spots = [spot for spot in spots if spot.confidence >= NOTED]
+    of_user = sentence and addresses(sentence.text) and not greets(answer.spoken.text)
     if sentence is None or not (of_user or any(spot.who for spot in spots)):
         return None
     return Before(sentence.whole, spots, asked.turn.said_at)
@@ -169,15 +174,37 @@ def _keep(book: DraftBook) -> None:
     units: list[tuple[Draft, bool]] = []
     for draft in wanted:
         tells = _tells(draft)
-        before = units[-1] if units and draft.is_fragment() and not _does_else(draft) else None
+        before = units[-1] if units and _leans(draft) else None
         whole = joined(before[0], draft) if before and not before[0].wish else None
         if before is None or whole is None:
             units.append((draft, tells))
         else:
             whole.judgement = draft.judgement if tells and not before[1] else whole.judgement
             units[-1] = whole, tells or before[1]
-    told = ((unit, unit.content()[0]) for unit, tells in units if tells)
-    book.drafts = [unit for unit, text in told if not (holds_secret(text) or holds_phone(text))]
+    told = (unit for unit, tells in units if tells and not _is_word(unit))
+    book.drafts = [unit for unit in told if not _is_private(unit)]
+
+
+def _leans(draft: Draft) -> bool:
+    """Whether a sentence can't stand without the one before it, as it is too short or speaks of
+    nobody. What a few words do is not judged by themselves: a name or a place looks like a greeting."""
+    asks = draft.sentence.end_mark[:1] in ("?", "？")
+    if asks or draft.wish or greets(draft.sentence.text) or _elsewhere(draft) >= OTHER:
+        return False
+    return draft.is_fragment() or (not draft.explicit and not draft.spots)
+
+
+def _is_word(draft: Draft) -> bool:
+    """Whether it is a single word that answers nothing and hardly tells anything."""
+    alone = draft.before is None and not draft.wish and draft.size() < 2
+    return alone and draft.judged.keep < WORD
+
+
+def _is_private(draft: Draft) -> bool:
+    """Whether its words hold a secret or a telephone number; the dates in its brackets are not read
+    with them, as digits behind a date look like a number."""
+    text = " ".join([draft.before.text if draft.before else "", draft.words()])
+    return holds_secret(text) or holds_phone(text)
 
 
 def _tells(draft: Draft) -> bool:

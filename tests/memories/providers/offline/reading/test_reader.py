@@ -372,6 +372,36 @@ def test_what_cannot_stand_alone_is_quoted_once_with_what_stands_before_it():
     assert quotes == ["我同事孙悦搬到厦门了。租了个小房子。养了猫。"]
 
 
+@pytest.mark.parametrize(
+    ("line", "language", "quotes"),
+    [
+        (
+            "My cousin Ingrid moved. Trondheim. Wooden house by the fjord.",
+            "en",
+            ["My cousin Ingrid moved. Trondheim. Wooden house by the fjord."],
+        ),
+        ("新来的组长姓佟。佟立群。四十出头，爱打桥牌。", "zh", ["新来的组长姓佟。佟立群。四十出头，爱打桥牌。"]),
+        ("Our neighbour Bartek bakes bread. Where is the nearest mill?", "en", ["Our neighbour Bartek bakes bread."]),
+        ("My mum's birthday is on 13 June 2025. 70.", "en", ["My mum's birthday is on 13 June 2025. 70."]),
+        ("lol", "en", []),
+    ],
+)  # fmt: skip
+def test_a_name_a_place_and_what_speaks_of_nobody_stay_with_the_sentence_before(
+    line: str, language: str, quotes: list[str]
+) -> None:
+    assert [memory.quote for memory in talk(line, language=language).memories] == quotes
+
+
+def test_digits_behind_a_relative_date_are_no_telephone_number() -> None:
+    found = talk("My mum's birthday is next Friday. 70.", language="en")
+    assert contents(found) == "My mum's birthday is next Friday [2025-06-13]. 70."
+
+
+def test_a_name_that_answers_is_quoted_with_its_question() -> None:
+    found = talk("A: What is your brother called?", "Soren.", language="en")
+    assert contents(found) == "What is your brother called? — Soren."
+
+
 def test_a_secret_in_a_question_is_not_quoted_with_its_answer():
     found = talk("My friend Nadia is back.", "A: Is Nadia's password Qw7!zz?", "yes", language="en")
     assert "Qw7" not in contents(found)
