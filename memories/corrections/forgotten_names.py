@@ -18,6 +18,7 @@ from memories.corrections import derived
 from understanding.names import name_key
 from understanding.people.mentions import entries_of, find_mentions
 from understanding.roles import kinship
+from understanding.same_person.name_types import is_role
 from understanding.segmentation import NAME_FREQUENCY, cut
 from understanding.text import HAN, normalise_with_offsets, original_span
 from understanding.types import Person
@@ -44,7 +45,8 @@ class Names:
             key
             for name in self.all
             if len(key := _normal(name)) >= SHORTEST
-            and ("的" in name or "'" in name or kinship(name) is None)  # not a role alone
+            # Not a role alone: 王阿姨 is a name, 阿姨 is not.
+            and ("的" in name or "'" in name or kinship(name) is None or not is_role(name))
         }
         rest = sorted(name for name in self.all if _normal(name) not in self.keys)
         self._entries = entries_of([Person(uuid4(), rest[0], (*rest[1:],))]) if rest else []

@@ -31,7 +31,9 @@ def read_roles(text: str) -> Any:
 def point_back(text: str) -> Any:
     turn = anaphors.read_turn(Utterance("user", text), len(text))
     found = anaphors.find_anaphors(turn)
-    return turn, found, anaphors.relatives_of(text, [(one.start, one.end) for one in found])
+    relatives = anaphors.relatives_of(text, [(one.start, one.end) for one in found])
+    named = Utterance("user", "Ivo", (Mention(IVO, 0, 3, "Ivo", "name", 1.0),))
+    return turn, found, relatives, resolve(Utterance("user", text), [named])
 
 
 def refer(text: str) -> Any:
