@@ -348,13 +348,16 @@ _DATES = rule_rows(
 
 # What is told of lies within; every calendar calculation can hold it, in every time zone.
 _KNOWN_YEARS = range(1000, 3000)
+# Before a month and day that are of no solar calendar.
+_LUNAR = tuple(words("yearly_days", "lunar"))
 # Letters that patterns take for s, i and k where case doesn't count, and tables don't.
 _PLAIN = str.maketrans("ſıİK", "siIK")
 
 
 def find_dates(text: str, said_at: datetime, chinese: bool) -> list[DateHit]:
     """The dates of ``text``, in order, not overlapping. What no calendar holds (3000年前,
-    9999-12-31, 0000-00-00) is no date, nor is a part of it (12-31)."""
+    9999-12-31, 0000-00-00) is no date, nor is a part of it (12-31); nor is a day of the lunar
+    calendar."""
     found: list[DateHit] = []
     void: list[DateHit] = []
     plain = text.translate(_PLAIN)
@@ -362,6 +365,9 @@ def find_dates(text: str, said_at: datetime, chinese: bool) -> list[DateHit]:
         for match in row["pattern"].finditer(plain):
             start, end = match.span()
             if overlaps(start, end, void):
+                continue
+            if plain[:start].lower().rstrip().endswith(_LUNAR):
+                void.append(DateHit(start, end, match.group()))
                 continue
             try:
                 hit = _READINGS[row["reads"]](_Said(match, said_at, chinese))

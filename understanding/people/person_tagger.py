@@ -35,6 +35,7 @@ _OF = re.compile(r"(?i)\s*of(?: the)?\s*")
 _CHILDREN = frozenset({"son", "daughter", "child", "grandson", "granddaughter"})
 _FIRST_PERSON = patterns("first_person")
 _OF_USER = " 们們的"
+_OWNS = re.compile(r"['’]s?\s+\w|的\w")
 _GENITIVE = re.compile(r"(?i)\s*(?:['’]s?|s|的)\s*")
 
 
@@ -183,11 +184,25 @@ def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
     first: dict[tuple[str, str], int] = {}
     for at, span in enumerate(spans):
         rivals = dict.fromkeys((*first.values(), *([at - 1] if at else [])))
-        odds = {one: pairs.log_odds(pair_features(text, spans, one, at)) for one in rivals}
+        odds = {
+            one: pairs.log_odds(pair_features(text, spans, one, at))
+            for one in rivals
+            if not _only_owns(text, spans, one, at)
+        }
         best = max(odds, key=lambda one: (odds[one], -one), default=0)
         out.append(out[best] if odds and odds[best] > 0 else max(out, default=-1) + 1)
         first.setdefault((text[span.start : span.end], span.kind), at)
     return out
+
+
+def _only_owns(text: str, spans: Sequence[Placed], one: int, at: int) -> bool:
+    """Whether the role ``at`` says no more than whose the next word is, so that another word, ``one``,
+    is not the same person (Ida is my mum's sister: Ida is not the mum)."""
+    span, other = spans[at], spans[one]
+    if span.kind != "role" or text[span.start : span.end] == text[other.start : other.end]:
+        return False
+    beside = any(after.kind == "role" and after.start == span.end for after in spans[at + 1 :])
+    return beside or bool(_OWNS.match(text, span.end))
 
 
 def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int | None:

@@ -159,3 +159,9 @@ def test_what_no_calendar_holds_is_left_as_it_was_said_in_all_its_parts(text: st
 def test_no_number_of_any_unit_is_too_much(parts: list[str], chinese: bool):
     _written("".join(parts), SAID, chinese)
     _written(" ".join(parts), SAID, chinese)
+
+
+def test_a_day_of_the_lunar_calendar_is_none_of_the_solar_one() -> None:
+    said = datetime(2026, 1, 4, 12, tzinfo=UTC)
+    found = find_dates("她生日是农历二月十二，也就是三月三十号", said, True)
+    assert [hit.at and hit.at.date().isoformat() for hit in found] == ["2026-03-30"]

@@ -263,13 +263,18 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
     """Whether a turn's words made one person of two: Anna is Brenda's sister."""
     merged = False
     plain, spots = simplified(spoken.text), spoken.spots
-    for number, spot in enumerate(spots):
-        role = spot.who
-        if role is None or spot.how != "role" or role.named or role.by_pronoun or not number:
+    for spot in spots:
+        role, start = spot.who, spot.start
+        ahead = [other for other in spots if other.how != "user" and other.end <= start]
+        if role is None or spot.how != "role" or role.named or role.by_pronoun or not ahead:
             continue
-        start, before = spot.start, spots[number - 1]
-        if RE.whose.fullmatch(plain[before.end : start]) and number > 1:
-            start, before = before.start, spots[number - 2]
+        # Ida is my mum's sister: of the mum it only says whose the sister is.
+        owns = any(other.who is not None and other.who.owner is role for other in spots)
+        if owns or RE.owns.match(plain, spot.end):
+            continue
+        before = ahead[-1]
+        if RE.whose.fullmatch(plain[before.end : start]) and len(ahead) > 1:
+            start, before = before.start, ahead[-2]
         one = circle.now(before.who)
         if one is None or before.how != "name" or one is role.owner or role not in circle.people:
             continue

@@ -397,6 +397,30 @@ def test_digits_behind_a_relative_date_are_no_telephone_number() -> None:
     assert contents(found) == "My mum's birthday is next Friday [2025-06-13]. 70."
 
 
+@pytest.mark.parametrize(
+    ("line", "language", "people"),
+    [
+        (
+            "Ida is my mum's little sister.",
+            "en",
+            {("mum", "mum"), ("Ida", "mum's little sister")},
+        ),
+        ("小美是我妈的妹妹。", "zh", {("妈妈", "妈妈"), ("小美", "妈妈的妹妹")}),
+        ("Ida is my mum.", "en", {("Ida", "mum")}),
+    ],
+)
+def test_who_is_a_relative_of_somebodys_is_not_that_somebody(
+    line: str, language: str, people: set[tuple[str, str]]
+) -> None:
+    found = talk(line, language=language).people
+    assert {(one.name, one.relationship) for one in found} == people
+
+
+def test_what_the_user_says_of_themself_is_of_nobody_else() -> None:
+    found = talk("我朋友孙悦在银行上班。", "我住在苏州，对海鲜过敏。")
+    assert [memory.people for memory in found.memories][1] == ()
+
+
 def test_a_name_that_answers_is_quoted_with_its_question() -> None:
     found = talk("A: What is your brother called?", "Soren.", language="en")
     assert contents(found) == "What is your brother called? — Soren."
