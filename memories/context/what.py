@@ -16,11 +16,11 @@ from memories.context.render import InjectedContact, InjectedMemory
 from memories.context.request import ContextRequest
 from memories.models import Link, Memory
 from memories.providers.factory import embedder
-from memories.search import concepts, recall, relevance
+from memories.search import recall, relevance
 from memories.search.query import asks_past
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.recall import Hit
-from memories.search.tokens import own, query_tokens, tokenise
+from memories.search.tokens import HAS_TIME, own, query_weights, tokenise
 from memories.sql_files import fetch, sql_pieces
 from understanding.attributes import label
 from understanding.languages import wording
@@ -114,9 +114,9 @@ def _best_first(found: Iterable[Found]) -> list[Found]:
 def _ranked(
     memories: Sequence[Memory], message: str, reason: Reason, names: UUID | None = None
 ) -> list[Found]:
-    wanted = set(query_tokens(message))
+    wanted = set(query_weights(message))
     # That a memory has a time, any time, is no word of the message.
-    words = wanted - {concepts.HAS_TIME}
+    words = wanted - {HAS_TIME}
     newest_first = sorted(memories, key=lambda memory: (memory.said_at, memory.id), reverse=True)
     return [
         Found(
@@ -216,7 +216,7 @@ def _former(
     """What those of these memories (with their scores) took the place of that the message is
     about: by a word, or the attribute that it asks for, and not by a name alone. One statement,
     none where the message is about none of them, or these took nobody's place."""
-    wanted = {*query_tokens(message)} - {concepts.HAS_TIME}
+    wanted = {*query_weights(message)} - {HAS_TIME}
     wanted.difference_update(*map(tokenise, names))
     asked = {
         m.pk: score

@@ -26,7 +26,7 @@ from memories import graph
 from memories.graph import Neighbour
 from memories.models import Link, Memory, MemoryQuerySet
 from memories.providers.embeddings import Embedder
-from memories.search import bm25, concepts, relevance
+from memories.search import bm25, relevance
 from memories.search.dense import nearest
 from memories.search.fusion import fuse, ranks, spread
 from memories.search.query import WEIGHTS, Intent, asks_past, infer, parts
@@ -36,6 +36,7 @@ from memories.search.sql import Scope, Subset
 from memories.search.tokens import own, query_weights
 from memories.search.vectors import space
 from memories.sql_files import fetch, sql_pieces
+from memories.types import ROLE
 from understanding.dates.time_range import Span, span
 from understanding.lexicon import words as lexicon_words
 
@@ -372,7 +373,7 @@ def _onward(
     nothing new, or no memory holds what it leaves open."""
     has = set(own(first))
     open_words = {token: weight for token, weight in asked.items() if token not in has | _HEADS}
-    people = [token for token in has if token.startswith(concepts.ROLE)]
+    people = [token for token in has if token.startswith(ROLE)]
     # Whoever is called by a role is known by it; anything else by all its words.
     about = people or [token for token in has if ":" not in token]
     new = sorted(token for token in about if token not in asked)
