@@ -17,7 +17,6 @@ from memories.context.request import ContextRequest
 from memories.models import Link, Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
-from memories.search.query import asks_past
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.recall import Hit
 from memories.search.tokens import HAS_TIME, own, query_weights, tokenise
@@ -38,7 +37,6 @@ MOST_FORMER = 3
 # What one of these has of the score of its successor: it stands right below it.
 FORMER_SHARE = 0.95
 
-_WITH_HISTORY = (Memory.Status.ACTIVE, Memory.Status.OUTDATED)
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
 _SQL = sql_pieces(__file__, shown=_SHOWN)
 
@@ -176,9 +174,9 @@ def search(
         request.message,
         limit=request.limit,
         contact_ids=contact_ids,
-        statuses=_WITH_HISTORY if asks_past(request.message) else (Memory.Status.ACTIVE,),
         heal=request.heal,
         floor=relevance.FLOOR,
+        with_former=True,
         with_people=not people,
     )
     hits, searched = list[Hit](), "late"

@@ -26,7 +26,6 @@ from memories.providers.thresholds import calibration_of
 from memories.search import context_tokens
 from memories.search.context_tokens import around
 from memories.search.tokens import tokenise
-from memories.search.vectors import space
 from memories.types import (
     ConflictCase,
     Draft,
@@ -254,7 +253,7 @@ def _similar(
     """The memories nearest in meaning, and those of the same batch told ``before`` that are as
     near."""
     current = Memory.objects.of(end_user).active().facts()
-    nearest = current.nearest(space(embedder), draft.embedding).defer("tokens")[:SIMILAR]
+    nearest = current.nearest(embedder.space, draft.embedding).defer("tokens")[:SIMILAR]
     memories = [memory.as_stored(1 - memory.distance) for memory in nearest]
     for other in before:
         cosine = sum(map(mul, draft.embedding, other.embedding))

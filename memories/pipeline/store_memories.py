@@ -232,7 +232,7 @@ def embed_missing(
 
     A memory whose words change meanwhile stays open for the next call.
     """
-    space = vectors.space(embedder)
+    space = embedder.space
     prepared = Vector.objects.of(end_user).filter(space=space, memory=OuterRef("pk"))
     waiting = Memory.objects.of(end_user).annotate(prepared=Exists(prepared)).order_by("id")
     waiting = waiting.exclude(embedding_model=space) if current else waiting.filter(prepared=False)
