@@ -263,10 +263,9 @@ def _injected(one: Found | Hit, hit: Hit | None, end_user: EndUser) -> InjectedM
 def _ended(memory: Memory, end_user: EndUser) -> tuple[str, ...]:
     """What of a memory is no longer true, and until when it was."""
     language = end_user.reads
-    until = wording(language)["until"]
     facts = (memory.stored_fact(row) for row in memory.facts if "outdated_at" in row)
     return tuple(
-        f"{label(fact.key, language)} {fact.value}, {until.format(month)}"
+        f"{label(fact.key, language)} {fact.value}, {wording(language)['until'].format(month)}"
         for fact in facts
         if fact.valid_to
         for month in [timezone.localdate(fact.valid_to, end_user.zone).isoformat()[:7]]
