@@ -81,8 +81,12 @@ def _continued(
 
 def _own(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
     """The turns without what was injected, and of the user's without what a client wrote."""
-    read = {Message.Role.USER.value: without_others}
-    return [one._replace(text=read.get(one.role, without_injected)(one.text)) for one in turns]
+    user = Message.Role.USER
+    texts = (
+        without_others(one.text) if one.role == user else without_injected(one.text)
+        for one in turns
+    )
+    return [turn._replace(text=text) for turn, text in zip(turns, texts, strict=True)]
 
 
 def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn], list[lookup.Turn]]:

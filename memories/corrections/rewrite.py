@@ -40,7 +40,7 @@ from memories.search.tokens import has_time
 from memories.types import StoredFact
 from understanding.dates.relative_dates import find_dates
 from understanding.people.mentions import entries_of, find_mentions
-from understanding.sentences import clauses, sentences
+from understanding.sentences import clauses_in
 from understanding.text import HAN, folded, normalise
 
 Status = Memory.Status
@@ -414,5 +414,4 @@ def supersede(
 
 def _quotes_more(memory: Memory, facts: Sequence[StoredFact]) -> bool:
     """Whether a memory is a quote of more clauses than these facts account for."""
-    quoted = [part for one in sentences(memory.quote) for part in clauses(one)]
-    return memory.brackets is not None and len(quoted) > len(facts)
+    return memory.brackets is not None and len(clauses_in(memory.quote)) > len(facts)

@@ -39,8 +39,7 @@ from memories.types import (
 from understanding.attributes import is_single
 from understanding.dates.time_range import period
 from understanding.roles import roles_of, terms
-from understanding.sentences import clauses as clauses_of
-from understanding.sentences import sentences
+from understanding.sentences import clauses_in
 from understanding.text import folded, letters, truncate
 
 MAX_CONTENT = 1000  # graphemes: TiMemory's limit
@@ -67,15 +66,14 @@ def _people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
     provisional one, so that facts can be compared before the contacts exist."""
     ids: dict[str, UUID] = {}
     for person in sorted(extraction.people, key=ExtractedPerson.order):
-        known = store.survivor(end_user, person.contact_id) if person.contact_id else None
-        if known is None:
-            known = store.named(
-                end_user,
-                person.name,
-                person.relationship,
-                namesake=person.namesake,
-                others=ids.values(),
-            )
+        known = store.named(
+            end_user,
+            person.name,
+            person.relationship,
+            contact_id=person.contact_id,
+            namesake=person.namesake,
+            others=ids.values(),
+        )
         ids[person.ref] = known.id if known else uuid4()
     return ids
 
@@ -140,7 +138,7 @@ def with_period(memory: ExtractedMemory, said_at: datetime) -> ExtractedMemory:
     it did not say: that of all of it, or only of the facts told in the same clause."""
     if memory.valid_from or memory.valid_to:
         return memory
-    clauses = [clause.text for one in sentences(memory.content) for clause in clauses_of(one)]
+    clauses = [clause.text for clause in clauses_in(memory.content)]
     if len(memory.facts) > 1:
         clauses = [part for clause in clauses for part in _AND.split(clause)]
     for clause in clauses:

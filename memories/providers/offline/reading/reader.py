@@ -35,7 +35,7 @@ from understanding.certainty import CONTACT_BORNE_OUT, CONTACT_NAME, CONTACT_ROL
 from understanding.dates.relative_dates import DateHit, find_dates
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns
-from understanding.statements.secrets import holds_phone, holds_secret
+from understanding.statements.secrets import is_private
 from understanding.statements.wordings import greets
 from understanding.text import is_chinese, simplified
 
@@ -177,7 +177,7 @@ def _keep(book: DraftBook) -> None:
             whole.judgement = draft.judgement if tells and not before[1] else whole.judgement
             units[-1] = whole, tells or before[1]
     told = ((unit, unit.content()[0]) for unit, tells in units if tells)
-    book.drafts = [unit for unit, text in told if not (holds_secret(text) or holds_phone(text))]
+    book.drafts = [unit for unit, text in told if not is_private(text)]
 
 
 def _tells(draft: Draft) -> bool:
