@@ -134,6 +134,13 @@ def with_coming(
     return card._replace(sections=(section, *card.sections))
 
 
+def stored_with_coming(
+    text: str, coming: Sequence[Mapping[str, Any]], today: date, language: str
+) -> Card:
+    """The same of the stored text of a card."""
+    return with_coming(Card.stored(text), coming, today, language)
+
+
 def _coming(
     entries: Sequence[Mapping[str, Any]], today: date, language: str
 ) -> Iterator[tuple[date, str, str]]:

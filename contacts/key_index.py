@@ -1,11 +1,12 @@
 """The index of name keys: the one statement behind every lookup, and search while typing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from accounts.cells import connection
 from accounts.models import EndUser
+from understanding.coreference import discourse
 from understanding.names import name_key, readings, syllable
 from understanding.text import is_cjk, is_han
 from understanding.types import Entry, How, NameKey, Person
@@ -95,6 +96,22 @@ def hits(
             },
         )
         return [Hit(*row) for row in cursor.fetchall()]
+
+
+def relations_of(
+    hits: Collection[Hit],
+) -> tuple[list[discourse.Relation], dict[UUID, dict[str, Any]]]:
+    """The relations that the people of ``hits`` take part in, stored or stated by a name
+    such as 阿竹的妈妈, and everyone in them as the statement returns them."""
+    everyone = {p.id: p for hit in hits if (p := person_of(hit.known))}
+    known: dict[UUID, dict[str, Any]] = {}
+    stored = []
+    for row in {str(row): row for hit in hits for row in hit.relations}.values():
+        subject, other = person_of(row["subject"]), person_of(row["object"])
+        stored.append(discourse.Relation(subject, row["kind"], other))
+        everyone |= {subject.id: subject, other.id: other}
+        known |= {subject.id: row["subject"], other.id: row["object"]}
+    return [*stored, *discourse.stated_relations(list(everyone.values()))], known
 
 
 PREFIX = "find:"

@@ -7,18 +7,15 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import relations
-from contacts.cards import Card, with_coming
-from contacts.key_index import Hit, hits, person_of
+from contacts.cards import Card, stored_with_coming
+from contacts.key_index import Hit, hits, person_of, relations_of
 from contacts.models import Contact
 from understanding.attribute_index import DAY
 from understanding.attributes import YEARLY
 from understanding.coreference.discourse import staying
 from understanding.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
-from understanding.dates.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
-from understanding.people import references
-from understanding.people.mentions import candidate_keys, find_mentions, told_apart
-from understanding.text_document import Document
+from understanding.dates.important_dates import days_that_matter, next_on, read
+from understanding.people.mentions import find_people, keys_in, told_apart
 from understanding.text_document import read as read_document
 from understanding.types import Entry, Mention, Person, Utterance
 
@@ -83,8 +80,9 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     the message refers back, or somebody may stay. At most two statements: the turns, if they are
     read from the database, and one lookup for all texts together."""
     message = message[:CHARACTERS]
-    today, span = end_user.day_of_talk, SOON if asked_for(message) else NEAR
-    days = [DAY + key for key in keys_within(today, span)]
+    today = end_user.day_of_talk
+    span, keys_of_days = days_that_matter(message, today)
+    days = [DAY + key for key in keys_of_days]
     document = read_document(message)
     back = refers_back(message)
     session, before = (
@@ -95,7 +93,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
         session, before = session[-2 * stay :], []
     if not back and not session:
         key_hits = hits(end_user, keys_in(document), days=days)
-        named = _named(document, _entries(key_hits))
+        named = find_people(document, _entries(key_hits))
         return _people(end_user, message, named, _known(key_hits), today, span)
     turns_read = [*session, *before]
     of_turns = (_turn_keys(end_user.pk, turn.text) for turn in turns_read)
@@ -104,8 +102,8 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     key_hits = hits(end_user, wanted, days=days, contacts=sorted(understood), related=True)
     in_focus = {UUID(hit.known["id"]): hit.entry.person for hit in key_hits if not hit.key}
     entries = _entries(key_hits)
-    named = _named(document, entries)
-    related, known = relations.of_hits(key_hits)
+    named = find_people(document, entries)
+    related, known = relations_of(key_hits)
     said = _utterances(end_user, session, entries, in_focus)
     *earlier, meant = resolve_turns(
         Utterance("user", message, tuple(named)),
@@ -156,7 +154,7 @@ def candidates(
     latest = list(known)
     known |= _known(found)
     entries = _entries(found)
-    named = [mention.person.id for text in shown for mention in _named(text, entries)]
+    named = [mention.person.id for text in shown for mention in find_people(text, entries)]
     alike = [UUID(hit.known["id"]) for hit in found if hit.how in ("name", "alias", "kinship")]
     given = {one.person.id: one for one in first}
     wanted = [pk for pk in dict.fromkeys([*named, *alike, *latest]) if pk not in given]
@@ -208,25 +206,6 @@ def _entries(found: Iterable[Hit]) -> list[Entry]:
     return [hit.entry for hit in found if hit.key and not hit.key.startswith(DAY)]
 
 
-def keys_in(text: str | Document) -> frozenset[str]:
-    """The keys of the index of names that a text may hold."""
-    return candidate_keys(text) | references.keys_in(text)
-
-
-def _named(text: str | Document, entries: Sequence[Entry]) -> list[Mention]:
-    """By position, the mentions of names, and of the user's own phrases where no name stands in
-    them. A phrase takes the place of a role word or guess that stands in it."""
-
-    def overlaps(one: Mention, others: Iterable[Mention]) -> bool:
-        return any(one.start < other.end and other.start < one.end for other in others)
-
-    mentions, phrases = find_mentions(text, entries), references.find(text, entries)
-    sure = [mention for mention in mentions if mention.how in ("name", "alias")]
-    phrases = [mention for mention in phrases if not overlaps(mention, sure)]
-    rest = [mention for mention in mentions if not overlaps(mention, phrases)]
-    return sorted([*rest, *phrases], key=lambda mention: mention.start)
-
-
 @lru_cache(maxsize=REMEMBERED)
 def _turn_keys(_whose: int, text: str) -> frozenset[str]:
     return keys_in(text)
@@ -234,7 +213,7 @@ def _turn_keys(_whose: int, text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=REMEMBERED)
 def _turn_mentions(_whose: int, text: str, entries: tuple[Entry, ...]) -> tuple[Mention, ...]:
-    return tuple(_named(text, entries))
+    return tuple(find_people(text, entries))
 
 
 def _utterances(
@@ -269,6 +248,6 @@ def cards_of(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UU
     """The cards of contacts as the index gives them, with what comes soon."""
     today, language = end_user.day_of_talk, end_user.reads
     return {
-        pk: with_coming(Card.stored(contact["card"]), contact["coming"], today, language)
+        pk: stored_with_coming(contact["card"], contact["coming"], today, language)
         for pk, contact in known.items()
     }

@@ -277,8 +277,7 @@ class Contact(Tracked):
     def card_today(self) -> str:
         """The card with what is to come, on the user's day."""
         user = self.end_user
-        card = cards.Card.stored(self.card)
-        return str(cards.with_coming(card, self.coming, user.today, user.reads))
+        return str(cards.stored_with_coming(self.card, self.coming, user.today, user.reads))
 
     @property
     def person(self) -> Person:

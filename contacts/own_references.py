@@ -9,7 +9,7 @@ from understanding.coreference.anaphors import find_anaphors, read_turn
 from understanding.lexicon import words
 from understanding.names import name_key
 from understanding.people import references
-from understanding.people.mentions import candidate_keys, find_mentions
+from understanding.people.mentions import find_mentions, keys_in
 from understanding.roles import terms
 from understanding.segmentation import cut, frequency
 from understanding.text import clean, is_cjk, is_han
@@ -27,8 +27,8 @@ def chosen(end_user: EndUser, contact: Contact, phrases: Iterable[str]) -> list[
     denied = set(contact.references_denied)
     told = {references.form(phrase): clean(phrase, references.LONGEST) for phrase in phrases}
     able = {form: text for form, text in told.items() if form not in denied and is_telling(text)}
-    keys = [candidate_keys(text) | references.keys_in(text) for text in able.values()]
-    found = key_index.hits(end_user, frozenset().union(*keys)) if keys else []
+    keys = frozenset().union(*map(keys_in, able.values()))
+    found = key_index.hits(end_user, keys) if keys else []
     entries = [hit.entry for hit in found]
     own_names = set(map(name_key, (contact.name, *contact.aliases)))
     return [

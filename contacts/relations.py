@@ -8,9 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts.key_index import Hit, person_of
 from contacts.models import Contact, Relation
-from understanding.coreference import discourse
 from understanding.languages import wording
 
 MAX_KIND = 50
@@ -72,20 +70,6 @@ def without_sources(rows: Iterable[Relation], gone: Collection[UUID]) -> set[UUI
         else:
             relation.delete()
     return touched
-
-
-def of_hits(hits: Collection[Hit]) -> tuple[list[discourse.Relation], dict[UUID, dict[str, Any]]]:
-    """The relations that the people of ``hits`` take part in, stored or stated by a name
-    such as 阿竹的妈妈, and everyone in them as the statement returns them."""
-    everyone = {p.id: p for hit in hits if (p := person_of(hit.known))}
-    known: dict[UUID, dict[str, Any]] = {}
-    stored = []
-    for row in {str(row): row for hit in hits for row in hit.relations}.values():
-        subject, other = person_of(row["subject"]), person_of(row["object"])
-        stored.append(discourse.Relation(subject, row["kind"], other))
-        everyone |= {subject.id: subject, other.id: other}
-        known |= {subject.id: row["subject"], other.id: row["object"]}
-    return [*stored, *discourse.stated_relations(list(everyone.values()))], known
 
 
 def on_card(contact: Contact, language: str) -> list[str]:

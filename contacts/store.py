@@ -57,14 +57,16 @@ def _short(name: str) -> str:
     return line
 
 
-def find(end_user: EndUser, name: str) -> list[Contact]:
-    """The standing contacts that bear this name, or else this alias."""
+def find(end_user: EndUser, name: str, others: Collection[UUID] = ()) -> list[Contact]:
+    """The standing contacts that bear this name, or else this alias; of the ``others``, who are
+    known to be other people, nobody is meant by an alias."""
     key = names.name_key(name)
     standing = Contact.objects.of(end_user).standing()
     named = list(standing.filter(name_key=key).order_by("namesake"))
     if named:
         return named
-    return list(standing.filter(keys__key=key, keys__how="alias", aliases__contains=[name]))
+    bearers = standing.filter(keys__key=key, keys__how="alias", aliases__contains=[name])
+    return [one for one in bearers if one.pk not in others]
 
 
 def named(
@@ -72,25 +74,20 @@ def named(
     name: str,
     relationship: str,
     *,
+    contact_id: UUID | None = None,
     namesake: bool = False,
     others: Collection[UUID] = (),
 ) -> Contact | None:
-    """The one contact that bears ``name``; where a ``namesake`` of the known one is meant, who
-    of its bearers that is by ``relationship``. None when it is nobody, or anybody, of them. Of the
-    ``others``, who are known to be other people, nobody is meant by an alias."""
-    found = without_alias(find(end_user, name), name, others)
+    """The ``survivor`` of ``contact_id``, else the one contact that bears ``name``; where a
+    ``namesake`` of the known one is meant, who of its bearers that is by ``relationship``. None when
+    it is nobody, or anybody, of them; ``others`` as for ``find``."""
+    if contact_id and (contact := survivor(end_user, contact_id)):
+        return contact
+    found = find(end_user, name, others)
     if not namesake:
         return found[0] if len(found) == 1 else None
     place = namesakes.meant([each.relationship for each in found], relationship, another=True)
     return found[place] if place is not None else None
-
-
-def without_alias(
-    contacts: Iterable[Contact], name: str, others: Collection[UUID]
-) -> list[Contact]:
-    """The contacts but those ``others`` who bear ``name`` as an alias only."""
-    key = names.name_key(name)
-    return [one for one in contacts if one.pk not in others or one.name_key == key]
 
 
 def survivor(end_user: EndUser, contact_id: UUID) -> Contact | None:

@@ -44,14 +44,23 @@ WEIGHTS: dict[str, tuple[float, float]] = {
     Edge.SHARES_ENTITY: (0.3, 0.3),  # a name in common may be chance
 }
 _UNKNOWN = 0.2
-_SQL = sql_pieces(__file__)
+# Edges read per hop: more than any result shows, and a bound however dense the graph.
+_MOST = 400
+_SQL = sql_pieces(
+    __file__,
+    kinds=",".join(WEIGHTS),
+    forth=",".join(str(forth) for forth, _ in WEIGHTS.values()),
+    back=",".join(str(back) for _, back in WEIGHTS.values()),
+    unknown=_UNKNOWN,
+    entity=Edge.SHARES_ENTITY,
+    most=_MOST,
+)
+# Takes ``end_user``, ``sources`` and the kinds ``wanted``: all where none are given.
 STEPS = _SQL["steps"]
 # Edges that say where a memory comes from.
 LINEAGE = (Kind.SUPERSEDES, Kind.PART_OF)
 # The verb that takes an edge away (memories.corrections.edit_edges).
 DISCONNECT = "disconnect"
-# Edges read per hop: more than any result shows, and a bound however dense the graph.
-_MOST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,7 @@ def neighbours(
     something is to be mended (not with ``heal=False``).
     """
     found: dict[UUID, Neighbour] = {}
+    wanted = [str(kind) for kind in kinds]
     dangling: list[int] = []
     seen = set(ids)
     level: dict[UUID, Neighbour] = {pk: Neighbour(0, 1.0, ()) for pk in ids}
@@ -113,7 +123,8 @@ def neighbours(
         if not level or limit <= 0:
             break
         reached: dict[UUID, Neighbour] = {}
-        for *values, status in fetch(STEPS, steps_params(end_user, list(level), kinds)):
+        params = {"end_user": end_user.pk, "sources": list(level), "wanted": wanted}
+        for *values, status in fetch(STEPS, params):
             step = Step(*values)
             if status == Memory.Status.ARCHIVED:
                 if step.kind not in LINEAGE:
@@ -145,23 +156,6 @@ def beside(steps: Iterable[Step]) -> dict[UUID, Neighbour]:
         if known is None or known.weight < step.weight:
             found[step.target] = Neighbour(1, step.weight, (step,))
     return found
-
-
-def steps_params(
-    end_user: EndUser, sources: Sequence[UUID], kinds: Collection[str] = ()
-) -> dict[str, Any]:
-    """What STEPS takes; of all ``kinds`` where none are given."""
-    return {
-        "end_user": end_user.pk,
-        "sources": list(sources),
-        "kinds": [str(kind) for kind in WEIGHTS],
-        "forth": [forth for forth, _ in WEIGHTS.values()],
-        "back": [back for _, back in WEIGHTS.values()],
-        "unknown": _UNKNOWN,
-        "entity": Edge.SHARES_ENTITY,
-        "wanted": [str(kind) for kind in kinds],
-        "most": _MOST,
-    }
 
 
 def remove(end_user: EndUser, edges: Sequence[int]) -> None:

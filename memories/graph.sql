@@ -4,16 +4,16 @@
 -- walk never waits for a writer, and the next one meets the edge again.
 -- steps
 SELECT e.id, e.kind, e.source_id, e.target_id, e.inverse, e.confidence, e.reason,
-    COALESCE(w.weight, %(unknown)s) * e.confidence AS weight, m.status
+    COALESCE(w.weight, {unknown}) * e.confidence AS weight, m.status
 FROM memories_edge e
 JOIN memories_memory m ON m.end_user_id = e.end_user_id AND m.id = e.target_id
-LEFT JOIN unnest(%(kinds)s::text[], %(forth)s::float8[], %(back)s::float8[]) k (kind, forth, back)
-    ON k.kind = CASE WHEN starts_with(e.kind, %(entity)s) THEN %(entity)s ELSE e.kind END
+LEFT JOIN unnest('{{{kinds}}}'::text[], '{{{forth}}}'::float8[], '{{{back}}}'::float8[]) k (kind, forth, back)
+    ON k.kind = CASE WHEN starts_with(e.kind, '{entity}') THEN '{entity}' ELSE e.kind END
 CROSS JOIN LATERAL (SELECT CASE WHEN e.inverse THEN k.back ELSE k.forth END AS weight) w
 WHERE e.end_user_id = %(end_user)s AND e.source_id = ANY(%(sources)s)
     AND (%(wanted)s::text[] = '{{}}' OR e.kind = ANY(%(wanted)s)
-         OR %(entity)s = ANY(%(wanted)s) AND starts_with(e.kind, %(entity)s))
-ORDER BY weight DESC, e.created_at DESC, e.id DESC LIMIT %(most)s
+         OR '{entity}' = ANY(%(wanted)s) AND starts_with(e.kind, '{entity}'))
+ORDER BY weight DESC, e.created_at DESC, e.id DESC LIMIT {most}
 -- remove
 WITH held AS (
     SELECT id FROM accounts_enduser WHERE id = %s FOR NO KEY UPDATE SKIP LOCKED)

@@ -17,7 +17,7 @@ from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError, RefusedError
 from memories.providers.interface import LanguageProvider
 from memories.types import NO_USAGE, Reply, Usage
-from understanding.statements.secrets import cleared, holds_phone, holds_secret
+from understanding.statements.secrets import cleared, is_private
 from understanding.text import encodable, estimate_tokens
 
 T = TypeVar("T")
@@ -114,5 +114,5 @@ def write_failure(end_user: EndUser, asked: Asked, purpose: str, error: Provider
     elif isinstance(error, OutputError):
         outcome = ModelCall.Outcome.OUTPUT
         answer = encodable(error.answer.replace("\0", ""))[:MOST_KEPT]
-        answer = "" if holds_secret(answer) or holds_phone(answer) else answer
+        answer = "" if is_private(answer) else answer
     write(end_user, asked, purpose, NO_USAGE, outcome=outcome, answer=answer)

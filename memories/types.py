@@ -40,6 +40,9 @@ class Subtype(StrEnum):
 OF_PEOPLE = (Subtype.FRIEND, Subtype.FAMILY, Subtype.COLLEAGUE, Subtype.PARTNER)
 
 
+# How search tokens of roles begin: role:mother.
+ROLE = "role:"
+
 # The role of a turn that a person of the user's wrote: never "user", so that nothing takes their
 # words for the user's own.
 CONTACT = "contact"

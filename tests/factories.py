@@ -14,7 +14,6 @@ from memories.models.memory import content_hash
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
-from memories.search import vectors
 from memories.search.tokens import tokenise
 from understanding.names import name_key
 
@@ -89,7 +88,7 @@ def make_memory(
     of the configured model unless ``space`` names another."""
     space = fields.pop("space", None)
     if fields.get("embedding") is not None:
-        fields["embedding_model"] = space or vectors.space(embedder())
+        fields["embedding_model"] = space or embedder().space
     memory = Memory.objects.create(
         **{
             "end_user": end_user,

@@ -38,7 +38,7 @@ def make(contacts: int, memories: int, *, progress: bool) -> EndUser:
     EndUser.objects.bulk_create(others)
     vectors.drop_other_indexes("")
     end_user = crowd(app, "crowded", contacts, memories, progress=progress)
-    vectors.build_index(vectors.space(embedder()))
+    vectors.build_index(embedder().space)
     _run("VACUUM ANALYZE")
     return end_user
 
@@ -49,7 +49,7 @@ def crowd(app: App, name: str, contacts: int, memories: int, *, progress: bool) 
         app=app, external_id=name, language="zh", last_message_at=timezone.now()
     )
     _people(end_user, contacts, progress)
-    fill({end_user: memories}, vectors.space(embedder()), embedder().dimensions, progress=progress)
+    fill({end_user: memories}, embedder().space, embedder().dimensions, progress=progress)
     _run("ANALYZE")  # without it the links take a plan for tables of a few rows
     _links(end_user)
     _queue(end_user)

@@ -83,6 +83,11 @@ def clauses(sentence: Sentence) -> list[Sentence]:
     return _limited(whole, LONGEST_CLAUSE)
 
 
+def clauses_in(text: str) -> list[Sentence]:
+    """Those of all sentences of a text."""
+    return [clause for sentence in sentences(text) for clause in clauses(sentence)]
+
+
 def _limited(found: list[Sentence], longest: int) -> list[Sentence]:
     """The same where none is too long, so that only a paste is read otherwise."""
     return [

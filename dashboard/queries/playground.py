@@ -26,6 +26,7 @@ from memories.providers.errors import OutputError, ProviderError, TransientError
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.recall import SearchRequest
+from understanding.people.mentions import keys_in
 from understanding.statements.wordings import greets
 from understanding.text import estimate_tokens, normalise
 from understanding.types import Mention
@@ -250,7 +251,7 @@ def _people(
     memories nearest to it are about."""
     injected = {contact.id for contact in trace.injection.contacts}
     named: dict[UUID, tuple[str, bool]] = {}
-    for hit in key_index.hits(end_user, lookup.keys_in(message[: lookup.CHARACTERS])):
+    for hit in key_index.hits(end_user, keys_in(message[: lookup.CHARACTERS])):
         named.setdefault(UUID(hit.known["id"]), (hit.text, hit.known["archived"]))
     about = Counter(link.contact_id for memory in memories.values() for link in memory.links.all())
     ids = [pk for pk in dict.fromkeys([*named, *(pk for pk, _n in about.most_common())])

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
@@ -21,7 +22,7 @@ from memories.models import Memory
 from memories.models.memory import ABOUT_USER
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
-from memories.search.query import Intent
+from memories.search.query import Intent, understand
 from memories.search.recall import SearchRequest
 from memories.types import MemoryType, Subtype
 
@@ -65,7 +66,7 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         results = queries.results(end_user, hits)
         context["results"] = results
         context["profiles"] = [one for one in results if one[1].kind == Memory.Kind.PROFILE]
-        context["understood"] = recall.understand(wanted, given)
+        context["understood"] = understand(wanted, given, timezone.localtime())
         shown = [memory for _hit, memory in results]
     else:
         rows = queries.latest(end_user, status, context["type"], of_nobody=of_nobody)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils import timezone
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
@@ -14,6 +15,7 @@ from memories.api.serializers import MAX_PEOPLE, TYPES, MemorySerializer, with_r
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
+from memories.search.query import understand
 from memories.search.recall import Hit, SearchRequest
 
 
@@ -107,7 +109,7 @@ class Search(UserView):
         with finds nothing (`min_relevance`)."""
         end_user = self.find_user()
         zone = end_user.zone if end_user else self.app.zone
-        understood = recall.understand(asked["query"], asked.get("intent"), zone=zone)
+        understood = understand(asked["query"], asked.get("intent"), timezone.localtime(None, zone))
         strict = bool(asked.get("since") or asked.get("until"))
         reply: dict[str, Any] = {
             "results": [],

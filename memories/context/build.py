@@ -178,11 +178,12 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
         stay = settings.MIO_KEEP_CARDS if request.keep_cards is None else request.keep_cards
         stay = stay if "cards" in request.include else 0
         fast = look_up(end_user, request.message, turns, stay)
-    asked: who.Question | who.Opinion = who.Opinion(fast.mentions)
+    opinion = who.Opinion(fast.mentions)
+    asked: who.Question | who.Opinion = opinion
     if (request.resolve or settings.MIO_RESOLVE) != "fast":
         with clock.step("model"):
             asked = who.ask(end_user, request, fast, turns)
-    meant = who.meant(fast.mentions)
+    meant = opinion.meant
     found = _memories(end_user, request, meant, embedding, clock)
     if isinstance(asked, who.Opinion):
         opinion = asked
@@ -190,13 +191,14 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
     else:
         with clock.step("model"):
             opinion = asked.opinion()
-        if (otherwise := who.meant(opinion.mentions)).keys() != meant.keys():
-            meant, found = otherwise, _memories(end_user, request, otherwise, embedding, clock)
+        if opinion.meant.keys() != meant.keys():
+            meant = opinion.meant
+            found = _memories(end_user, request, meant, embedding, clock)
     voted = None
     if found.hits and embedding and not meant:
         voted = memory_vote.meant(request.message, found.hits, embedding.wait())
-    people = who.decided(end_user, fast, opinion, voted)
-    return _rendered(end_user, request, people, opinion.resolved, found, clock)
+    people, contacts = who.decided(end_user, fast, opinion, voted)
+    return _rendered(end_user, request, people, contacts, opinion.resolved, found, clock)
 
 
 def _memories(
@@ -228,13 +230,13 @@ def _rendered(
     end_user: EndUser,
     request: ContextRequest,
     people: People,
+    contacts: Sequence[InjectedContact],
     resolved: who.Resolved,
     found: _Found,
     clock: "_Clock",
 ) -> Trace:
     """The prompt with the cards of these people and the memories found, and all that led to it."""
     with clock.step("prompt"):
-        contacts = who.contacts_of(people)
         erasures = erasure_requests.reported(end_user)
         own_text = own_card.text_of(end_user) if "user" in request.include else ""
         shown = contacts if "cards" in request.include else []

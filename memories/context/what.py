@@ -16,11 +16,10 @@ from memories.context.render import InjectedContact, InjectedMemory
 from memories.context.request import ContextRequest
 from memories.models import Link, Memory
 from memories.providers.factory import embedder
-from memories.search import concepts, recall, relevance
-from memories.search.query import asks_past
+from memories.search import recall, relevance
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.recall import Hit
-from memories.search.tokens import own, query_tokens, tokenise
+from memories.search.tokens import HAS_TIME, own, query_weights, tokenise
 from memories.sql_files import fetch, sql_pieces
 from understanding.attributes import label
 from understanding.languages import wording
@@ -38,7 +37,6 @@ MOST_FORMER = 3
 # What one of these has of the score of its successor: it stands right below it.
 FORMER_SHARE = 0.95
 
-_WITH_HISTORY = (Memory.Status.ACTIVE, Memory.Status.OUTDATED)
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
 _SQL = sql_pieces(__file__, shown=_SHOWN)
 
@@ -114,9 +112,9 @@ def _best_first(found: Iterable[Found]) -> list[Found]:
 def _ranked(
     memories: Sequence[Memory], message: str, reason: Reason, names: UUID | None = None
 ) -> list[Found]:
-    wanted = set(query_tokens(message))
+    wanted = set(query_weights(message))
     # That a memory has a time, any time, is no word of the message.
-    words = wanted - {concepts.HAS_TIME}
+    words = wanted - {HAS_TIME}
     newest_first = sorted(memories, key=lambda memory: (memory.said_at, memory.id), reverse=True)
     return [
         Found(
@@ -176,9 +174,9 @@ def search(
         request.message,
         limit=request.limit,
         contact_ids=contact_ids,
-        statuses=_WITH_HISTORY if asks_past(request.message) else (Memory.Status.ACTIVE,),
         heal=request.heal,
         floor=relevance.FLOOR,
+        with_former=True,
         with_people=not people,
     )
     hits, searched = list[Hit](), "late"
@@ -216,7 +214,7 @@ def _former(
     """What those of these memories (with their scores) took the place of that the message is
     about: by a word, or the attribute that it asks for, and not by a name alone. One statement,
     none where the message is about none of them, or these took nobody's place."""
-    wanted = {*query_tokens(message)} - {concepts.HAS_TIME}
+    wanted = {*query_weights(message)} - {HAS_TIME}
     wanted.difference_update(*map(tokenise, names))
     asked = {
         m.pk: score
@@ -265,10 +263,9 @@ def _injected(one: Found | Hit, hit: Hit | None, end_user: EndUser) -> InjectedM
 def _ended(memory: Memory, end_user: EndUser) -> tuple[str, ...]:
     """What of a memory is no longer true, and until when it was."""
     language = end_user.reads
-    until = wording(language)["until"]
     facts = (memory.stored_fact(row) for row in memory.facts if "outdated_at" in row)
     return tuple(
-        f"{label(fact.key, language)} {fact.value}, {until.format(month)}"
+        f"{label(fact.key, language)} {fact.value}, {wording(language)['until'].format(month)}"
         for fact in facts
         if fact.valid_to
         for month in [timezone.localdate(fact.valid_to, end_user.zone).isoformat()[:7]]

@@ -31,8 +31,7 @@ from memories.providers.openai.provider import OpenAIProvider
 from memories.search.context_tokens import PAUSE
 from memories.types import CONTACT, MeantPeople, Reply, ShownTurn, Usage, WhoRequest
 from understanding.coreference.resolve import may_mean_one
-from understanding.statements.client_text import without_client_text
-from understanding.statements.own_words import without_injected
+from understanding.statements.own_words import without_injected, without_others
 from understanding.types import Mention, Person
 
 # What the fast path is as sure of as this is not asked about, nor a pronoun as sure of somebody
@@ -83,10 +82,11 @@ def _continued(
 def _own(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
     """The turns without what was injected, and of the user's without what a client wrote."""
     user = Message.Role.USER
-    texts = (without_client_text(one.text) if one.role == user else one.text for one in turns)
-    return [
-        turn._replace(text=without_injected(text)) for turn, text in zip(turns, texts, strict=True)
-    ]
+    texts = (
+        without_others(one.text) if one.role == user else without_injected(one.text)
+        for one in turns
+    )
+    return [turn._replace(text=text) for turn, text in zip(turns, texts, strict=True)]
 
 
 def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn], list[lookup.Turn]]:
@@ -122,6 +122,11 @@ class Opinion:
     resolved: Resolved = "fast"
     cards: Mapping[UUID, Card] = field(default_factory=dict)
 
+    @property
+    def meant(self) -> dict[UUID, Person]:
+        """The people whom the message itself means, by their ids."""
+        return {m.person.id: m.person for m in self.mentions if m.how != "conversation"}
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -154,10 +159,11 @@ class Question:
         answers = [one for one in reply.value if one.confidence >= LEAST]
         answered = [mention for one in answers for mention in self._mentions(one)]
         mentions = _united(self.fast, self.doubtful, answered)
-        changed = meant(mentions).keys() != meant(fast).keys()
-        self._note(reply.usage, ModelCall.Outcome.CHANGED if changed else ModelCall.Outcome.OK)
         cards = {mention.person.id: self.shown[mention.person.id].card for mention in answered}
-        return Opinion(mentions, "model", cards)
+        opinion = Opinion(mentions, "model", cards)
+        changed = opinion.meant.keys() != Opinion(fast).meant.keys()
+        self._note(reply.usage, ModelCall.Outcome.CHANGED if changed else ModelCall.Outcome.OK)
+        return opinion
 
     def _since(self) -> float:
         return time.monotonic() - self.began
@@ -266,7 +272,7 @@ def _united(
     ]
     known = {mention.person.id for mention in sure}
     united = [*sure, *(mention for mention in answered if mention.person.id not in known)]
-    ids = meant(united).keys()
+    ids = {mention.person.id for mention in united}
     staying = [
         mention
         for mention in fast.mentions
@@ -280,23 +286,19 @@ def _united(
 
 def decided(
     end_user: EndUser, people: lookup.People, opinion: Opinion, voted: Voted | None
-) -> lookup.People:
-    """The people by all opinions together. A vote counts instead of what was found of the same
-    person before."""
+) -> tuple[lookup.People, list[InjectedContact]]:
+    """The people by all opinions together, and an entry for each of them. A vote counts instead of
+    what was found of the same person before."""
     mentions, cards = list(opinion.mentions), {**people.cards, **opinion.cards}
     if voted is not None:
         person = voted.mention.person.id
         mentions = [*(m for m in mentions if m.person.id != person), voted.mention]
         cards |= lookup.cards_of(end_user, {person: voted.known})
-    return people._replace(mentions=mentions, cards=cards)
+    people = people._replace(mentions=mentions, cards=cards)
+    return people, _contacts_of(people)
 
 
-def meant(mentions: Iterable[Mention]) -> dict[UUID, Person]:
-    """The people whom a message itself means, by their ids."""
-    return {m.person.id: m.person for m in mentions if m.how != "conversation"}
-
-
-def contacts_of(people: lookup.People) -> list[InjectedContact]:
+def _contacts_of(people: lookup.People) -> list[InjectedContact]:
     """One entry a person, by the surest of their mentions, in order of the text."""
     best: dict[UUID, Mention] = {}
     for mention in people.mentions:

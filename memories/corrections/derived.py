@@ -164,6 +164,8 @@ def unlearn(
     """Removes from contacts' profiles, or only from that of ``contact``, what rests on these
     memories, and from those merged into them, which an undo may bring back. Returns the contacts
     touched, saved with fresh cards."""
+    if not memory_ids:
+        return []
     stated = relations.resting_on(end_user, memory_ids, of=contact.pk if contact else None)
     recorder.watch(stated)
     related = relations.without_sources(stated, memory_ids)

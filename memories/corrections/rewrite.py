@@ -36,11 +36,11 @@ from memories.corrections.edit_memories import (
 from memories.fact_conflicts import contradicted
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.models.memory import content_hash
-from memories.search import concepts
+from memories.search.tokens import has_time
 from memories.types import StoredFact
 from understanding.dates.relative_dates import find_dates
 from understanding.people.mentions import entries_of, find_mentions
-from understanding.sentences import clauses, sentences
+from understanding.sentences import clauses_in
 from understanding.text import HAN, folded, normalise
 
 Status = Memory.Status
@@ -125,7 +125,7 @@ def _piece(whole: Memory, key: str, text: str) -> Memory:
     piece = Memory(end_user=whole.end_user, content=text, content_hash=key)
     for name in _INHERITED:
         setattr(piece, name, getattr(whole, name))
-    if not concepts.has_time(normalise(whole.content)) or _tells_time(text, whole):
+    if not has_time(normalise(whole.content)) or _tells_time(text, whole):
         piece.happen(whole.happens_there, whole.happens_until_there)
     piece.refined_at = timezone.now()
     derived.reindex(piece)
@@ -157,7 +157,7 @@ def _tells_time(text: str, whole: Memory) -> bool:
     hits = find_dates(text, whole.said_there, bool(HAN.search(text)))
     days = [(hit.at, hit.until) for hit in hits if hit.at]
     if at is None or not days:
-        return concepts.has_time(normalise(text))
+        return has_time(normalise(text))
     return any(since.date() == at.date() or since <= at < (until or since) for since, until in days)
 
 
@@ -414,5 +414,4 @@ def supersede(
 
 def _quotes_more(memory: Memory, facts: Sequence[StoredFact]) -> bool:
     """Whether a memory is a quote of more clauses than these facts account for."""
-    quoted = [part for one in sentences(memory.quote) for part in clauses(one)]
-    return memory.brackets is not None and len(quoted) > len(facts)
+    return memory.brackets is not None and len(clauses_in(memory.quote)) > len(facts)

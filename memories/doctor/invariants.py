@@ -26,7 +26,6 @@ from memories.providers.factory import embedder
 from memories.search import context_tokens
 from memories.search.sql import statement
 from memories.search.tokens import own, tokenise
-from memories.search.vectors import space
 from memories.sql_files import fetch
 from understanding.statements.secrets import refusal
 
@@ -175,7 +174,7 @@ def tokens_are_current() -> Iterator[Finding]:
 
 def _embed(findings: Sequence[Finding]) -> None:
     ids = [finding.subject for finding in findings]
-    embedded = Memory.objects.filter(pk__in=ids, embedding_model=space(embedder()))
+    embedded = Memory.objects.filter(pk__in=ids, embedding_model=embedder().space)
     embedded.update(embedding=F("embedding"))  # a trigger writes it into the index
     _embed_users(findings)
 
@@ -229,7 +228,7 @@ def nothing_tells_a_secret() -> Iterator[Finding]:
 embeddings_are_current = _stated(
     "embeddings_are_current",
     "has no embedding of the configured model and size",
-    lambda: {"space": space(embedder()), "before": timezone.now() - GRACE},
+    lambda: {"space": embedder().space, "before": timezone.now() - GRACE},
 )
 batches_have_no_gaps = _stated("batches_have_no_gaps", "batches leave out messages")
 merged_contacts_hold_nothing = _stated(

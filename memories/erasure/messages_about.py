@@ -8,8 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import EndUser
-from contacts import relations
-from contacts.key_index import hits
+from contacts.key_index import hits, relations_of
 from contacts.lookup import CHARACTERS, HISTORY
 from contacts.models import Contact, Suggestion
 from memories.corrections.forgotten_names import Names, is_fuller, left_of, names_of
@@ -83,7 +82,7 @@ def _meanings(
     entries: dict[str, list[Entry]] = {}
     for hit in found:
         entries.setdefault(hit.key, []).append(hit.entry)
-    related, _cards = relations.of_hits(found)
+    related, _cards = relations_of(found)
     said = []
     for row, text, held in zip(rows, texts, keys, strict=True):
         fitting = [entry for key in sorted(held) for entry in entries.get(key, ())]

@@ -41,8 +41,8 @@ def reembed(
     ``progress`` is told of each chunk. May be stopped at any moment and started again: what is
     written stays, and only what is missing is embedded. Raises ProviderError.
     """
-    space = vectors.space(embedder)
-    current = space == vectors.space(configured())
+    space = embedder.space
+    current = space == configured().space
     waiting = missing(space, users).order_by().values("end_user")
     return sum(
         embed_missing(end_user, embedder, current=current, progress=progress)
@@ -52,13 +52,13 @@ def reembed(
 
 def index() -> dict[str, int]:
     """Builds what is missing of the indexes over the vectors that the server asks."""
-    return {"indexes": vectors.build_index(vectors.space(configured()))}
+    return {"indexes": vectors.build_index(configured().space)}
 
 
 def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> tuple[int, list[str]]:
     """Drops the vectors of every other space, and their indexes; returns how many, and the spaces.
     Raises NotReady when memories would be left without any."""
-    space = vectors.space(embedder)
+    space = embedder.space
     if left := missing(space).count():
         raise NotReady(f"{left} memories have no vector in {space}; run reembed first.")
     vectors.drop_other_indexes(space)

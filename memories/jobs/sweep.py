@@ -20,7 +20,7 @@ from memories.providers import factory
 from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder
 from memories.queue import enqueue
-from memories.search.vectors import space, waiting_users
+from memories.search.vectors import waiting_users
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def sweep() -> dict[str, int]:
     queued = users_waiting()
     users = {*idle.values_list("pk", flat=True), *left.values_list("end_user", flat=True)} - queued
     refused = model_calls.is_refused(embedder())
-    unembedded = [] if refused else waiting_users(space(embedder()))[:EMBED_AT_ONCE]
+    unembedded = [] if refused else waiting_users(embedder().space)[:EMBED_AT_ONCE]
     crowded = users_waiting(CROWDED)
     unread = Memory.objects.filter(unread=True, status="active").values_list("end_user", flat=True)
     unconsolidated = Consolidation.objects.claimable(now).values_list("end_user", flat=True)

@@ -23,7 +23,7 @@ from accounts import cells, time_zones
 from accounts.models import EndUser, ScopedQuerySet, Tracked, between_0_and_1, reference
 from memories.models import own_facts, search_index
 from memories.models.work import Batch
-from memories.types import OF_PEOPLE, MemoryType, StoredFact, StoredMemory, Subtype
+from memories.types import OF_PEOPLE, ROLE, MemoryType, StoredFact, StoredMemory, Subtype
 from understanding.attributes import YEARLY
 from understanding.text import folded
 
@@ -33,9 +33,9 @@ CONSOLIDATED_IMPORTANCE = 0.05
 INITIAL_IMPORTANCE = 0.5
 # A profile speaks for many memories: above any single new one.
 PROFILE_IMPORTANCE = 0.8
-# How search tokens of roles begin (role:mother), and what follows them all in their order: row-level
-# security lets no LIKE look into an index.
-ROLE, AFTER_ROLE = "role:", "role;"
+# What follows all search tokens of roles in their order: row-level security lets no LIKE look into an
+# index.
+AFTER_ROLE = "role;"
 # The key in Memory.metadata of what an operator said to be about the end user alone.
 ABOUT_USER = "about_user"
 # A memory that waits longer for whom it is about got nobody.

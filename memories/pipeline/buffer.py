@@ -22,7 +22,6 @@ from memories import model_calls, queue
 from memories.erasure import name_hashes, redact_messages
 from memories.models import Batch, Link, Memory, Message
 from memories.providers.embeddings import Embedder
-from memories.search.vectors import space
 from memories.types import CONTACT, ExtractionRequest, Turn
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.requests import forget_reading
@@ -285,7 +284,7 @@ def _with_memories(
     links = Link.objects.of(end_user).standing()
     about = links.filter(contact__in=[*named, *lately]).values("memory")
     newest = current.filter(pk__in=about).order_by("-said_at", "id")
-    nearest = current.nearest(space(embedder), vector)
+    nearest = current.nearest(embedder.space, vector)
     memories = {
         memory.pk: memory.as_stored()
         for rows, most in ((newest, NEWEST), (nearest, NEAREST))

@@ -26,7 +26,6 @@ from memories.providers.thresholds import calibration_of
 from memories.search import context_tokens
 from memories.search.context_tokens import around
 from memories.search.tokens import tokenise
-from memories.search.vectors import space
 from memories.types import (
     ConflictCase,
     Draft,
@@ -40,8 +39,7 @@ from memories.types import (
 from understanding.attributes import is_single
 from understanding.dates.time_range import period
 from understanding.roles import roles_of, terms
-from understanding.sentences import clauses as clauses_of
-from understanding.sentences import sentences
+from understanding.sentences import clauses_in
 from understanding.text import folded, letters, truncate
 
 MAX_CONTENT = 1000  # graphemes: TiMemory's limit
@@ -68,15 +66,14 @@ def _people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
     provisional one, so that facts can be compared before the contacts exist."""
     ids: dict[str, UUID] = {}
     for person in sorted(extraction.people, key=ExtractedPerson.order):
-        known = store.survivor(end_user, person.contact_id) if person.contact_id else None
-        if known is None:
-            known = store.named(
-                end_user,
-                person.name,
-                person.relationship,
-                namesake=person.namesake,
-                others=ids.values(),
-            )
+        known = store.named(
+            end_user,
+            person.name,
+            person.relationship,
+            contact_id=person.contact_id,
+            namesake=person.namesake,
+            others=ids.values(),
+        )
         ids[person.ref] = known.id if known else uuid4()
     return ids
 
@@ -141,7 +138,7 @@ def with_period(memory: ExtractedMemory, said_at: datetime) -> ExtractedMemory:
     it did not say: that of all of it, or only of the facts told in the same clause."""
     if memory.valid_from or memory.valid_to:
         return memory
-    clauses = [clause.text for one in sentences(memory.content) for clause in clauses_of(one)]
+    clauses = [clause.text for clause in clauses_in(memory.content)]
     if len(memory.facts) > 1:
         clauses = [part for clause in clauses for part in _AND.split(clause)]
     for clause in clauses:
@@ -254,7 +251,7 @@ def _similar(
     """The memories nearest in meaning, and those of the same batch told ``before`` that are as
     near."""
     current = Memory.objects.of(end_user).active().facts()
-    nearest = current.nearest(space(embedder), draft.embedding).defer("tokens")[:SIMILAR]
+    nearest = current.nearest(embedder.space, draft.embedding).defer("tokens")[:SIMILAR]
     memories = [memory.as_stored(1 - memory.distance) for memory in nearest]
     for other in before:
         cosine = sum(map(mul, draft.embedding, other.embedding))

@@ -29,7 +29,6 @@ from memories.pipeline import sync_contacts
 from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder, memory_model
 from memories.providers.thresholds import calibration_of
-from memories.search.vectors import space as space_of
 from memories.sql_files import fetch, sql_pieces
 from memories.types import FoundRelation, RelationCase
 from understanding import entities
@@ -184,7 +183,7 @@ def _cases(end_user: EndUser, memories: Sequence[Memory]) -> list[RelationCase]:
 def _nearest(end_user: EndUser, ids: Sequence[UUID]) -> dict[UUID, dict[UUID, float]]:
     """For each memory the nearest others, with their cosines."""
     near: dict[UUID, dict[UUID, float]] = {pk: {} for pk in ids}
-    space = space_of(embedder())
+    space = embedder().space
     params = {"end_user": end_user.pk, "ids": [*ids], "space": space, "limit": NEAREST}
     for pk, other, cosine in fetch(_SQL["nearest"], params):
         near[pk][other] = cosine

@@ -30,7 +30,6 @@ from memories.models import Edge, Memory, MemoryQuerySet, Posting
 from memories.providers.factory import embedder, memory_model, reviewing_provider
 from memories.providers.thresholds import calibration_of
 from memories.search.tokens import own, tokenise
-from memories.search.vectors import space
 from memories.sql_files import fetch, sql_pieces
 from memories.types import Rewrite
 from understanding.attributes import is_single
@@ -114,7 +113,7 @@ def _long() -> MemoryQuerySet:
 def _uncompared() -> MemoryQuerySet:
     """Memories that changed since they were compared and have a vector of today's space."""
     return (
-        Memory.objects.active().facts().filter(compared_at=None, embedding_model=space(embedder()))
+        Memory.objects.active().facts().filter(compared_at=None, embedding_model=embedder().space)
     )
 
 
@@ -156,7 +155,7 @@ def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]
 def near_pairs(end_user: EndUser, fresh: Collection[UUID]) -> set[frozenset[UUID]]:
     """Pairs of memories near in meaning, one of each among ``fresh``. One statement."""
     params = {
-        "space": space(embedder()),
+        "space": embedder().space,
         "end_user": end_user.pk,
         "fresh": list(fresh),
         "far": 1 - calibration_of(embedder().model).near_duplicate,

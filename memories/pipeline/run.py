@@ -43,7 +43,6 @@ from memories.providers.errors import (
     TransientError,
 )
 from memories.providers.factory import embedder, language_provider
-from memories.search.vectors import space
 from memories.types import ProfilePatch, ProfileRequest
 
 log = logging.getLogger(__name__)
@@ -119,7 +118,7 @@ def _extract(batch: Batch) -> None:
         store_memories.retract(
             locked, extraction.retracted_turn_ids, last_said, extraction.retracted_memory_ids
         )
-        stored = store_memories.store(locked, drafts, resolutions, space(vectors), batch)
+        stored = store_memories.store(locked, drafts, resolutions, vectors.space, batch)
         sync_contacts.connect(locked, extraction, contacts, drafts, stored.ids, denied)
         if contacts and not buffer.extraction_due(locked):
             auto_merge.follow(locked)  # once a backlog, after its last batch

@@ -232,7 +232,7 @@ def embed_missing(
 
     A memory whose words change meanwhile stays open for the next call.
     """
-    space = vectors.space(embedder)
+    space = embedder.space
     prepared = Vector.objects.of(end_user).filter(space=space, memory=OuterRef("pk"))
     waiting = Memory.objects.of(end_user).annotate(prepared=Exists(prepared)).order_by("id")
     waiting = waiting.exclude(embedding_model=space) if current else waiting.filter(prepared=False)
@@ -242,7 +242,8 @@ def embed_missing(
     ):
         ready = [pk for pk, _, is_prepared in rows if is_prepared]
         texts = [(pk, content) for pk, content, is_prepared in rows if not is_prepared]
-        vectors.take_prepared(end_user.pk, space, ready)
+        if ready:
+            vectors.take_prepared(end_user.pk, space, ready)
         made = model_calls.embed(end_user, embedder, [content for _, content in texts])
         embedded = [(*text, vector) for text, vector in zip(texts, made, strict=True)]
         filled = vectors.put(end_user.pk, space, embedded, current=current)

@@ -72,17 +72,17 @@ def _contact_for(
 ) -> tuple[Contact | None, bool]:
     """The contact of a person, made where there is none, and whether it is new; None where it can't
     be told whose name it is. ``others`` are contacts whom the extraction keeps apart from them."""
-    if person.contact_id is not None:
-        known = store.survivor(end_user, person.contact_id)
-        if known is not None:
-            return known, False
-    named = store.named(
-        end_user, person.name, person.relationship, namesake=person.namesake, others=others
+    known = store.named(
+        end_user,
+        person.name,
+        person.relationship,
+        contact_id=person.contact_id,
+        namesake=person.namesake,
+        others=others,
     )
-    if named is not None:
-        return named, False
-    bearers = store.without_alias(store.find(end_user, person.name), person.name, others)
-    if not person.namesake and bearers:
+    if known is not None:
+        return known, False
+    if not person.namesake and store.find(end_user, person.name, others):
         return None, False
     try:
         return store.create(

@@ -34,12 +34,14 @@ SERVER_BATCH_CHARS = 100_000
 
 class Embedder(Protocol):
     """All methods raise ProviderError and nothing else. Safe to share between threads and across a
-    fork. ``in_process``: more calls at once than there are cores make all of them later."""
+    fork. ``in_process``: more calls at once than there are cores make all of them later. ``space``
+    is that of its vectors: they are compared with vectors of the same one and with nothing else."""
 
     name: str
     in_process: bool
     model: str
     dimensions: int
+    space: str
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         """A vector of length 1 for each text, in the order of ``texts``."""
@@ -60,6 +62,7 @@ class LocalEmbedder:
     in_process = True
     model = LOCAL_MODEL
     dimensions = LOCAL_DIMENSIONS
+    space = f"{model}/{dimensions}"
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         inputs = [_prepared(text, LOCAL_PASSAGE_CHARS) for text in texts]
@@ -83,6 +86,7 @@ class OpenAIEmbedder:
     def __init__(self, server: ModelServer, model: str, dimensions: int) -> None:
         self.model = model
         self.dimensions = dimensions
+        self.space = f"{model}/{dimensions}"
         self._server = server
         self._takes_dimensions = True
 

@@ -15,7 +15,7 @@ from memories.models import Erasure, Memory, Message
 from memories.search.tokens import tokenise
 from memories.types import CONTACT, Turn
 from understanding.statements.own_words import without_injected
-from understanding.statements.secrets import holds_phone, holds_secret
+from understanding.statements.secrets import is_private
 from understanding.text import middle_cut
 
 # A pause after which people talk about something else (the usual cut of web sessions:
@@ -42,9 +42,7 @@ def around(turns: Sequence[Turn], turn_ids: Collection[int]) -> list[str]:
         same = one.session_id == other.session_id and other.role in _ROLES
         if same and abs(one.said_at - other.said_at) <= PAUSE:
             found.append(middle_cut(without_injected(other.content), LONGEST))
-    return [
-        text for text in found if text.strip() and not holds_secret(text) and not holds_phone(text)
-    ]
+    return [text for text in found if text.strip() and not is_private(text)]
 
 
 def tokens_of(end_user: EndUser | int, memories: Iterable[Memory]) -> dict[UUID, list[str]]:

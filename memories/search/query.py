@@ -1,10 +1,13 @@
-"""A query: its intent, the weights of word and vector search, whether it asks for what used to be,
-and the questions in it."""
+"""A query: its intent, the weights of word and vector search, the time that it asks about, whether it
+asks for what used to be, and the questions in it."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 import regex
 
+from understanding.dates.time_range import Span, span
 from understanding.text import normalise
 
 
@@ -71,6 +74,23 @@ _PAST = regex.compile(
 def asks_past(message: str) -> bool:
     """Whether a message asks for what used to be."""
     return bool(_PAST.search(message))
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What the form of a query says: how it is meant, which time it asks about, and whether for what
+    used to be."""
+
+    intent: Intent
+    span: Span | None
+    past: bool
+
+
+def understand(query: str, intent: str | None, moment: datetime) -> Understood:
+    """The intent as given, else inferred; the time as seen from ``moment`` by the asker's clock.
+    Raises ValueError for an unknown intent."""
+    meant = Intent(intent) if intent else infer(query)
+    return Understood(meant, span(query, moment), asks_past(query))
 
 
 # More parts than this are searched as one query: each costs an embedding.

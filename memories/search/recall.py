@@ -10,7 +10,7 @@ instead of a learnt generator).
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from heapq import nlargest
 from typing import Any
 from uuid import UUID
@@ -26,17 +26,17 @@ from memories import graph
 from memories.graph import Neighbour
 from memories.models import Link, Memory, MemoryQuerySet
 from memories.providers.embeddings import Embedder
-from memories.search import bm25, concepts, relevance
+from memories.search import bm25, relevance
 from memories.search.dense import nearest
-from memories.search.fusion import fuse, ranks, spread
-from memories.search.query import WEIGHTS, Intent, asks_past, infer, parts
+from memories.search.fusion import fuse, spread
+from memories.search.query import WEIGHTS, Understood, parts, understand
 from memories.search.query_vectors import QueryVectors
 from memories.search.relevance import Judge, Relevance
 from memories.search.sql import Scope, Subset
 from memories.search.tokens import own, query_weights
-from memories.search.vectors import space
 from memories.sql_files import fetch, sql_pieces
-from understanding.dates.time_range import Span, span
+from memories.types import ROLE
+from understanding.dates.time_range import Span
 from understanding.lexicon import words as lexicon_words
 
 # How far down each arm is read; below, a reciprocal rank hardly moves the order.
@@ -115,6 +115,8 @@ class Found:
     # The edges met that lead to archived memories.
     dangling: Sequence[int] = ()
     judge: Judge | None = None
+    # What used to be is asked for.
+    past: bool = False
 
     def add(
         self,
@@ -124,26 +126,26 @@ class Found:
         onward: Sequence[UUID],
     ) -> None:
         """Takes in what the arms give for one question, each best first."""
-        ranked = [self._ranks(ids) for ids in (words, meaning, onward)]
+        ranked = [self._numbers_of(ids) for ids in (words, meaning, onward)]
         _raise(self.scores, fuse(list(zip((*weights, ONWARD_WEIGHT), ranked, strict=True))))
         for best, given in ((self.words, ranked[0]), (self.meaning, ranked[1])):
-            for number, rank in given.items():
+            for rank, number in enumerate(given, start=1):
                 best[number] = min(rank, best.get(number, rank))
-        self.onward.update(n for n, rank in ranked[2].items() if 1 < rank <= SHOWN_ONWARD)
+        self.onward.update(ranked[2][1:SHOWN_ONWARD])
 
     def add_in_range(
         self, weights: tuple[float, float], words: Sequence[UUID], meaning: Sequence[UUID]
     ) -> None:
         """Takes in what the arms give for one question among the memories of the time asked
         about."""
-        ranked = [self._ranks(ids) for ids in (words, meaning)]
+        ranked = [self._numbers_of(ids) for ids in (words, meaning)]
         self.in_range = self.in_range or {}
         _raise(self.in_range, fuse(list(zip(weights, ranked, strict=True))))
         self.add_others(())
 
     def add_others(self, ids: Iterable[UUID]) -> None:
         """Memories that no arm ranks come last: a result is never left out for its score."""
-        for number in (*self._ranks(ids), *(self.in_range or ())):
+        for number in (*self._numbers_of(ids), *(self.in_range or ())):
             self.scores.setdefault(number, 0.0)
 
     def number(self, pk: UUID) -> int:
@@ -161,36 +163,15 @@ class Found:
         ids = list(self.numbers)
         return [ids[number] for number in nlargest(limit, self.scores, key=self.total)]
 
-    def _ranks(self, ids: Iterable[UUID]) -> dict[int, int]:
+    def _numbers_of(self, ids: Iterable[UUID]) -> list[int]:
         known = self.numbers
-        return ranks([known.setdefault(pk, len(known)) for pk in ids])
+        return [known.setdefault(pk, len(known)) for pk in ids]
 
 
 def _raise(scores: dict[int, float], given: Mapping[int, float]) -> None:
     for number, score in given.items():
         if score > scores.get(number, -1.0):
             scores[number] = score
-
-
-@dataclass(frozen=True, slots=True)
-class Understood:
-    """What the form of a query says: how it is meant, and which time it asks about."""
-
-    intent: Intent
-    span: Span | None
-
-
-def understand(
-    query: str,
-    intent: str | None = None,
-    now: datetime | None = None,
-    zone: tzinfo | None = None,
-) -> Understood:
-    """The intent (as given, else inferred) and the time range that ``query`` asks about, seen
-    from ``now`` in the asker's ``zone`` (default: the current one). Raises ValueError for an
-    unknown intent."""
-    moment = timezone.localtime(now, zone)
-    return Understood(Intent(intent) if intent else infer(query), span(query, moment))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +186,8 @@ class SearchRequest:
     are met on the way are removed, unless not to ``heal``. Where the best is less likely relevant
     than ``floor``, or the query means nothing, nothing is found; of contacts that are given,
     everything is. What is less likely than ``least`` is left out, whichever way it was found; what
-    can't be judged stays. ``with_people``: the hits say whom they are about."""
+    can't be judged stays. ``with_former``: what is no longer true is searched as well where the query
+    asks for what used to be. ``with_people``: the hits say whom they are about."""
 
     query: str
     intent: str | None = None
@@ -224,6 +206,7 @@ class SearchRequest:
     now: datetime | None = None
     floor: float = 0.0
     least: float = 0.0
+    with_former: bool = False
     with_people: bool = False
 
 
@@ -247,20 +230,24 @@ def search(
         return []
     if vector is None:
         embedding = embedding or QueryVectors(embedder, query)
-    understood = understand(query, request.intent, request.now, end_user.zone)
+    moment = timezone.localtime(request.now, end_user.zone)
+    understood = understand(query, request.intent, moment)
+    statuses = {*request.statuses}
+    if request.with_former and understood.past:
+        statuses.add(Memory.Status.OUTDATED)
     about = within = inside = None
     if request.contact_ids:
         links = Link.objects.of(end_user).standing().filter(contact__in=list(request.contact_ids))
         about = within = Subset.of(links.values("memory"), "about")
-    rows = Memory.objects.of(end_user).filter(status__in=list(request.statuses))
+    rows = Memory.objects.of(end_user).filter(status__in=statuses)
     narrowed = _narrowed(end_user, rows, request)
     if narrowed is not rows:
         within = Subset.of(narrowed.values("id"), among=about)
     if understood.span and not (request.since or request.until):
         inside = Subset.of(_in_days(narrowed, understood.span).values("id"), "inside", among=about)
-    scope = Scope(end_user, request.statuses, within, inside, limit, request.with_people)
+    scope = Scope(end_user, statuses, within, inside, limit, request.with_people)
     vectors = embedding.wait if embedding else lambda: [vector or ()] * len(parts(query))
-    found = _found(scope, query, understood, max(DEPTH, limit), space(embedder), vectors)
+    found = _found(scope, query, understood, max(DEPTH, limit), embedder.space, vectors)
     seeds = found.best(SEEDS) if request.hops else []
     if request.hops > 1:  # a single one is walked where the memories are read
         found.beside = graph.neighbours(
@@ -316,7 +303,7 @@ def _found(
     vectors = embedded()
     meaning, inside = nearest(scope, where, vectors, depth)
     weights = WEIGHTS[understood.intent] if vectors else (1.0, 0.0)
-    found = Found()
+    found = Found(past=understood.past)
     if vectors and where == relevance.SPACE:
         found.judge = relevance.Judge(
             query,
@@ -372,7 +359,7 @@ def _onward(
     nothing new, or no memory holds what it leaves open."""
     has = set(own(first))
     open_words = {token: weight for token, weight in asked.items() if token not in has | _HEADS}
-    people = [token for token in has if token.startswith(concepts.ROLE)]
+    people = [token for token in has if token.startswith(ROLE)]
     # Whoever is called by a role is known by it; anything else by all its words.
     about = people or [token for token in has if ":" not in token]
     new = sorted(token for token in about if token not in asked)
@@ -393,9 +380,9 @@ def _ordered(
     # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
     pool = found.best(2 * limit + 20)
     memories, later = _load(scope, [*pool, *found.beside], seeds, limit, found)
-    judged = {pk: found.judge.relevance(m) for pk, m in memories.items()} if found.judge else {}
     floor = 0.0 if request.contact_ids else request.floor
-    if found.judge and not found.judge.any_stands(judged.values(), floor):
+    judged = found.judge.judge(memories.values(), floor) if found.judge else {}
+    if judged is None:
         return []
     if request.least:
         # As it is shown.
@@ -405,7 +392,7 @@ def _ordered(
             if not one.guessed and round(one.likely, 3) < request.least
         }
         memories = {pk: memory for pk, memory in memories.items() if pk not in low}
-    scores, lifted = _direct(memories, found, {} if asks_past(request.query) else later)
+    scores, lifted = _direct(memories, found, {} if found.past else later)
     words = {pk: frozenset(own(memories[pk].tokens)) for pk in scores}
     places = {pk: place for place, pk in enumerate(pool)}
     by_score = sorted(
@@ -445,9 +432,10 @@ def _load(
         people=_SQL["people"] if scope.with_people else "NULL",
         wanted=f"m.id IN ({scope.within.sql})" if scope.within else "true",
     )
-    params = graph.steps_params(scope.end_user, seeds) | scope.params
-    params |= {
+    params = scope.params | {
         "ids": list(ids),
+        "sources": list(seeds),
+        "wanted": [],
         "most_beside": most_beside,
         "lineage": list(map(str, graph.LINEAGE)),
     }

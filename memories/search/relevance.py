@@ -98,19 +98,22 @@ class Judge:
         self._questions = list(map(_question, asked, personal))
         self._bar = 0.0 if dated else _bar(query, asked)
 
-    def any_stands(self, found: Iterable[Relevance], floor: float) -> bool:
-        """Whether anything found is likely enough, or holds most of the query's words. Where
-        people write so of their own lives it may stand in other words, and nothing is too low."""
+    def judge(self, memories: Iterable[Memory], floor: float) -> dict[UUID, Relevance] | None:
+        """The relevance of each; None where nothing is likely enough, or holds most of the query's
+        words. Where people write so of their own lives it may stand in other words, and nothing
+        is too low."""
+        judged = {memory.pk: self._relevance(memory) for memory in memories}
         if not floor:
-            return True
+            return judged
         if self._bar is None:
-            return False
+            return None
         least = max(floor, self._bar)
-        return self._personal or any(
-            one.likely >= least or one.words >= MOST_WORDS for one in found
+        stands = self._personal or any(
+            one.likely >= least or one.words >= MOST_WORDS for one in judged.values()
         )
+        return judged if stands else None
 
-    def relevance(self, memory: Memory) -> Relevance:
+    def _relevance(self, memory: Memory) -> Relevance:
         """That to the question that it fits best."""
         tokens = own(memory.tokens)
         return max(

@@ -4,23 +4,33 @@ Over the normal form (NFKC, case folded, simplified): Chinese is cut as jieba's 
 does (the likeliest words by its dictionary, and the shorter words within long ones),
 English words are stemmed (Porter 2), numbers are kept. Characters that belong to no word of
 the dictionary, such as those of most names, become overlapping pairs: a name then gives the
-same tokens whatever stands beside it. What a sentence is about adds tokens of its own
-(:mod:`memories.search.concepts`), and what was said around it adds weaker ones.
+same tokens whatever stands beside it. What was said around a sentence adds weaker tokens.
+
+What it is about beyond its words (an attribute of a person, a time, a relative) is a token too, so
+that 老家 finds 家乡 and hometown, 母亲 finds 妈 and mum, and a question for a time finds sentences
+that have one (predictive annotation: Prager, Brown, Coden and Radev, "Question-answering by
+predictive annotation", SIGIR 2000). Tokens of text hold no letters before a colon, so these never
+meet them.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import regex
 
-from memories.search import concepts
+from memories.types import ROLE
 from understanding import segmentation
-from understanding.lexicon import words
+from understanding.lexicon import finder, words
+from understanding.roles import terms
 from understanding.text import normalise, stem
 
 # A token longer than this is noise (a key, a hash, base64), and an index entry has a limit.
 LONGEST = 64
 # Before a token of what was said around a memory.
 AROUND = "<"
+HAS_TIME = "has:time"
+# A question for a time asks for it more than for any of its words. Measured: 2 to 3.
+TIME_WEIGHT = 2.5
 
 # A stretch of Han, a number with its separators, or a word of any other script.
 _PIECES = regex.compile(
@@ -37,6 +47,10 @@ _UNITS = {"cm": "厘米", "公分": "厘米", "kg": "公斤", "千克": "公斤"
 # Parts of speech whose characters are words by themselves: verbs, adverbs, pronouns,
 # prepositions, conjunctions, numerals, measures, places (jieba's tags).
 _WORDS_ALONE = frozenset("vdrpcmqf")
+# A year, an ordinal, or a number before a measure of time.
+_DATED = regex.compile(
+    r"\b(?:(?:19|20)\d\d|\d+(?:st|nd|rd|th))\b|[\d一二三四五六七八九十][年月日号点]"
+)
 
 
 def tokenise(text: str, around: Iterable[str] = ()) -> list[str]:
@@ -46,9 +60,9 @@ def tokenise(text: str, around: Iterable[str] = ()) -> list[str]:
     tokens are marked, and weigh less.
     """
     norm = normalise(text)
-    tokens = [*_words(norm), *concepts.about(norm)]
-    if concepts.has_time(norm):
-        tokens.append(concepts.HAS_TIME)
+    tokens = [*_words(norm), *_about(norm)]
+    if has_time(norm):
+        tokens.append(HAS_TIME)
     for other in around:
         tokens += [AROUND + token for token in _words(normalise(other))]
     return tokens
@@ -64,18 +78,39 @@ def distinct_words(text: str) -> list[str]:
     return list(dict.fromkeys(_words(normalise(text))))
 
 
-def query_tokens(text: str) -> list[str]:
-    """The distinct tokens of a query, without question words."""
-    return list(query_weights(text))
-
-
 def query_weights(text: str) -> dict[str, float]:
-    """The distinct tokens of a query, each with how much it counts."""
+    """The distinct tokens of a query, without question words, each with how much it counts."""
     norm = normalise(text)
-    weights = dict.fromkeys((*_words(norm, _QUESTIONS), *concepts.about(norm)), 1.0)
-    if concepts.asks_time(norm):
-        weights[concepts.HAS_TIME] = concepts.TIME_WEIGHT
+    weights = dict.fromkeys((*_words(norm, _QUESTIONS), *_about(norm)), 1.0)
+    if finder("time_words", "asks")(norm):  # when, or for how long
+        weights[HAS_TIME] = TIME_WEIGHT
     return weights
+
+
+def has_time(norm: str) -> bool:
+    """Whether a normalised text says when."""
+    return bool(finder("time_words", "says")(norm)) or _DATED.search(norm) is not None
+
+
+def _about(norm: str) -> list[str]:
+    """The attributes that a normalised text states or asks for."""
+    return [f"about:{key}" for key in finder("attribute_words")(norm)]
+
+
+@cache
+def _roles() -> dict[str, tuple[str, ...]]:
+    """What a word calls someone: 妈, 母亲 and mum are the same."""
+    # Professions tell what someone does, not who they are to the user.
+    return {
+        word: tuple(
+            dict.fromkeys(
+                ROLE + "-".join([role.kind, *sorted(role.tags)])
+                for role in roles
+                if role.subtype != "other"
+            )
+        )
+        for word, roles in terms().items()
+    }
 
 
 def _words(norm: str, unwanted: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -97,7 +132,7 @@ def _word(word: str, unwanted: frozenset[str]) -> Iterator[str]:
     if base in _STOP or word in _STOP or base in unwanted:
         return
     yield _UNITS.get(base) or stem(base)
-    yield from concepts.role(base)
+    yield from _roles().get(base, ())
 
 
 def _number(number: str) -> Iterator[str]:
@@ -117,7 +152,7 @@ def _han(stretch: str, unwanted: frozenset[str], after_number: bool) -> Iterator
         dropped = word in _STOP or word in unwanted
         if len(word) == 1 and not dropped and word not in _VERBS:
             singles += word
-            yield from concepts.role(word)
+            yield from _roles().get(word, ())
             continue
         yield from _pairs(singles)
         singles = ""
@@ -128,7 +163,7 @@ def _han(stretch: str, unwanted: frozenset[str], after_number: bool) -> Iterator
                 parts = (word[i : i + size] for i in range(len(word) - size + 1))
                 yield from (part for part in parts if segmentation.frequency(part))
         yield word
-        yield from concepts.role(word)
+        yield from _roles().get(word, ())
     yield from _pairs(singles)
 
 

@@ -16,7 +16,6 @@ from uuid import UUID
 from accounts.cells import atomic, connection
 from accounts.models import EndUser
 from memories.models import Memory
-from memories.providers.embeddings import Embedder
 from memories.sql_files import fetch, sql_pieces
 
 # Memories looked at for users that wait: bounds a sweep while a whole table is re-embedded.
@@ -25,11 +24,6 @@ TABLE = "memories_vector"
 # A row of a B-tree has at most 2,704 bytes.
 MOST_DIMENSIONS = 1280
 _SQL = sql_pieces(__file__)
-
-
-def space(embedder: Embedder) -> str:
-    """The space of an embedder's vectors."""
-    return f"{embedder.model}/{embedder.dimensions}"
 
 
 def put(

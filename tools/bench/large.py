@@ -28,7 +28,7 @@ def run(app: App, rows: int, *, progress: bool) -> dict[str, Any]:
     """``rows`` memories altogether, the users' in random order. ``search`` by the user's
     number of memories, in milliseconds."""
     sizes = _users(app, rows)
-    space, dimensions = vectors.space(embedder()), embedder().dimensions
+    space, dimensions = embedder().space, embedder().dimensions
     vectors.drop_other_indexes("")
     started = time.perf_counter()
     fill(sizes, space, dimensions, progress=progress)

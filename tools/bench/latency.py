@@ -36,7 +36,6 @@ from memories.providers.factory import embedder
 from memories.search import recall
 from memories.search.recall import SearchRequest
 from memories.search.tokens import tokenise
-from memories.search.vectors import space
 from memories.types import Draft, ExtractedMemory, MemoryType, Subtype
 from tools.bench import large
 from tools.bench.measure import percentiles, timed
@@ -272,7 +271,7 @@ def _user_with_memories(app: App, count: int, progress: bool) -> EndUser:
                 tokens=tokenise(text),
                 type="personal",
                 subtype="friend",
-                embedding_model=space(embedder()),
+                embedding_model=embedder().space,
                 embedding=vectors[place],
                 said_at=now - timedelta(minutes=count - start - place),
             )
@@ -307,7 +306,7 @@ def _store(app: App) -> float:
     started = time.perf_counter()
     for at in range(0, STORED, 10):
         with atomic():
-            store_memories.store(end_user, drafts[at : at + 10], {}, space(embedder()))
+            store_memories.store(end_user, drafts[at : at + 10], {}, embedder().space)
     return round(STORED / (time.perf_counter() - started), 1)
 
 

@@ -15,7 +15,6 @@ from memories.search import recall, relevance
 from memories.search.context_tokens import around
 from memories.search.recall import SearchRequest
 from memories.search.tokens import tokenise
-from memories.search.vectors import space
 from memories.types import Draft, ExtractedMemory, MemoryType, Subtype, Turn
 
 CHUNK = 128
@@ -55,7 +54,7 @@ class Library:
                 keys[turn.id],
                 self._draft(turn, keys[turn.id], turns[max(place - 1, 0) : place + 2]),
             )
-        ids = store(end_user, list(drafts.values()), {}, space(embedder())).ids
+        ids = store(end_user, list(drafts.values()), {}, embedder().space).ids
         return {turn_id: ids[key] for turn_id, key in keys.items()}
 
     def _draft(self, turn: Turn, key: str, near: Sequence[Turn]) -> Draft:
@@ -77,7 +76,8 @@ class _OncePerQuery:
     """The embedder of the settings; a question that is asked again is not embedded again."""
 
     def __init__(self, inner: Embedder) -> None:
-        self.name, self.model, self.dimensions = inner.name, inner.model, inner.dimensions
+        self.name, self.model = inner.name, inner.model
+        self.dimensions, self.space = inner.dimensions, inner.space
         self.in_process, self.embed_passages = inner.in_process, inner.embed_passages
         self.embed_query = cache(inner.embed_query)
 

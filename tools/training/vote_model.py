@@ -25,7 +25,7 @@ from memories.context import memory_vote
 from memories.models import Link, Memory
 from memories.models.memory import content_hash
 from memories.providers.factory import embedder
-from memories.search import recall, relevance, vectors
+from memories.search import recall, relevance
 from memories.search.query_vectors import QueryVectors
 from memories.search.recall import SearchRequest
 from memories.search.tokens import tokenise
@@ -161,7 +161,7 @@ def user_of(app: App, name: str, chats: Sequence[Case]) -> tuple[EndUser, Mappin
             type=memory["type"],
             subtype=memory["subtype"],
             embedding=vector,
-            embedding_model=vectors.space(embedder()),
+            embedding_model=embedder().space,
         )
         for (key, memory), vector in zip(told.items(), embedded, strict=True)
     ]

@@ -204,12 +204,14 @@ def day_key(kind: str) -> str:
     return kind if is_yearly(kind) or kind in ATTRIBUTES else f"{kind}_day"
 
 
-def asked_for(message: str) -> bool:
-    """Whether a message speaks of days of this kind."""
-    return bool(finder("yearly_days", "spoken_of")(normalise(message)))
+def days_that_matter(message: str, today: date) -> tuple[timedelta, list[str]]:
+    """How far ahead of ``today`` an important date matters to a message, farther where it speaks of
+    such days, and the keys of all days until then."""
+    span = SOON if finder("yearly_days", "spoken_of")(normalise(message)) else NEAR
+    return span, _keys_within(today, span)
 
 
-def keys_within(today: date, span: timedelta) -> list[str]:
+def _keys_within(today: date, span: timedelta) -> list[str]:
     """The keys of all days that are kept from ``today`` on for so long."""
     keys = set()
     for ahead in range(span.days + 1):

@@ -18,6 +18,7 @@ from understanding.certainty import CLUE, LISTED, MEANT, SHARED
 from understanding.learned import logistic
 from understanding.lexicon import word_sets
 from understanding.names import is_shared, lookup_keys
+from understanding.people import references
 from understanding.people.evidence import Evidence, Features, is_beside
 from understanding.people.spans import Hit, find_hits
 from understanding.same_person import relationships, text_overlap
@@ -42,6 +43,11 @@ def candidate_keys(text: str | Document) -> frozenset[str]:
     return frozenset(islice(keys, _MAX_KEYS))
 
 
+def keys_in(text: str | Document) -> frozenset[str]:
+    """The same, with the keys of the user's own phrases."""
+    return candidate_keys(text) | references.keys_in(text)
+
+
 def _parts(text: str | Document) -> list[tuple[int, str | Document]]:
     """What is read of ``text``, each part with where it begins."""
     whole = text if isinstance(text, str) else text.text
@@ -61,6 +67,20 @@ def find_mentions(text: str | Document, entries: Iterable[Entry]) -> list[Mentio
             shifted = replace(found, start=found.start + offset, end=found.end + offset)
             out.append(shifted if offset else found)
     return out
+
+
+def find_people(text: str | Document, entries: Sequence[Entry]) -> list[Mention]:
+    """By position, the mentions of names, and of the user's own phrases where no name stands in
+    them. A phrase takes the place of a role word or guess that stands in it."""
+
+    def overlaps(one: Mention, others: Iterable[Mention]) -> bool:
+        return any(one.start < other.end and other.start < one.end for other in others)
+
+    found, phrases = find_mentions(text, entries), references.find(text, entries)
+    sure = [mention for mention in found if mention.how in ("name", "alias")]
+    phrases = [mention for mention in phrases if not overlaps(mention, sure)]
+    rest = [mention for mention in found if not overlaps(mention, phrases)]
+    return sorted([*rest, *phrases], key=lambda mention: mention.start)
 
 
 def hits_of(

@@ -2,7 +2,7 @@
 
 import re
 
-from understanding.statements.client_text import NOT_SPEECH, client_text
+from understanding.statements.client_text import NOT_SPEECH, client_text, without_client_text
 from understanding.statements.fence import injected
 from understanding.text import enclosed, middle_cut, names_role, quotations
 
@@ -57,6 +57,11 @@ def without_injected(content: str) -> str:
         parts.append(content[at:start])
         at = end
     return "".join([*parts, content[at:]])
+
+
+def without_others(content: str) -> str:
+    """The same, also without what a client wrote into a message of the user's."""
+    return without_injected(without_client_text(content))
 
 
 def _forged_turns(content: str) -> list[_Span]:

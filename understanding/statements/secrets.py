@@ -49,6 +49,11 @@ def holds_phone(text: str) -> bool:
     )
 
 
+def is_private(text: str) -> bool:
+    """Whether ``text`` tells a secret or holds a telephone number."""
+    return holds_secret(text) or holds_phone(text)
+
+
 def _has_digits(text: str, least: int) -> bool:
     return sum(map(str.isdecimal, text)) >= least
 

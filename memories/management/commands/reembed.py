@@ -50,7 +50,7 @@ class Command(MioCommand):
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
         users = None if user is None else [self.find_user(app, user).pk]
-        space = vectors.space(chosen)
+        space = chosen.space
         with self.bar(reembed.missing(space, users).count(), "memory", "embedded") as bar:
             try:
                 done = reembed.reembed(chosen, users, bar.update)

@@ -13,7 +13,6 @@ from memories.models import PROFILE_IMPORTANCE, Memory
 from memories.models.memory import content_hash
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.errors import TransientError
-from memories.search import vectors
 from memories.search.recall import Hit, SearchRequest, search
 from memories.search.tokens import tokenise
 from tests.factories import make_contact, make_end_user, make_memory
@@ -261,7 +260,7 @@ def test_statements_and_columns_do_not_grow_with_memories() -> None:
                 tokens=tokenise(content),
                 type="activity",
                 subtype="friend",
-                embedding_model=vectors.space(EMBEDDER),
+                embedding_model=EMBEDDER.space,
                 embedding=list(noise.normal(size=EMBEDDER.dimensions)),
             )
             for content in contents

@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import EndUser
 from memories.models import Edge, Memory
 from memories.providers.embeddings import LocalEmbedder
-from memories.search.query import asks_past
-from memories.search.recall import Hit, SearchRequest, search, understand
+from memories.search.query import asks_past, understand
+from memories.search.recall import Hit, SearchRequest, search
 from tests.factories import make_end_user, make_memory
 
 EMBEDDER = LocalEmbedder()
@@ -96,13 +96,13 @@ def test_a_range_that_is_given_counts_instead_of_the_one_asked_for(end_user: End
 
 
 def test_a_query_is_understood_as_intent_and_time() -> None:
-    asked = understand("What did Nina do last week?", now=NOW)
+    asked = understand("What did Nina do last week?", None, NOW)
     assert asked.intent == "recall"
     assert asked.span is not None
     assert asked.span.since == datetime(2026, 3, 9, tzinfo=UTC)
     assert understand("Nina", "explore", NOW).intent == "explore"
     with pytest.raises(ValueError, match="unknown"):
-        understand("Nina", "unknown")
+        understand("Nina", "unknown", NOW)
 
 
 @db

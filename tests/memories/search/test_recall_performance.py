@@ -9,7 +9,6 @@ from django.test.utils import CaptureQueriesContext
 from memories.models import Link, Memory
 from memories.providers.embeddings import LocalEmbedder
 from memories.search.recall import SearchRequest, search
-from memories.search.vectors import space
 from tests.factories import make_contact, make_end_user
 from tools.bench.synthetic import Source, fill
 
@@ -42,7 +41,7 @@ def touched_by(queries: CaptureQueriesContext, *holding: str) -> float:
 def searched(memories: int, question: str) -> CaptureQueriesContext:
     """The statements of a search where one person has so many memories, all the user's."""
     end_user = make_end_user()
-    fill({end_user: memories}, space(EMBEDDER), EMBEDDER.dimensions, progress=False)
+    fill({end_user: memories}, EMBEDDER.space, EMBEDDER.dimensions, progress=False)
     contact = make_contact(end_user)
     Link.objects.bulk_create(
         Link(end_user=end_user, contact=contact, memory=memory, made_by="extractor")

@@ -163,5 +163,5 @@ def test_no_number_of_any_unit_is_too_much(parts: list[str], chinese: bool):
 
 def test_a_day_of_the_lunar_calendar_is_none_of_the_solar_one() -> None:
     said = datetime(2026, 1, 4, 12, tzinfo=UTC)
-    found = find_dates("她生日是农历二月十二，也就是三月三十号", said, True)
+    found = find_dates("我们农历二月十二出发，也就是三月三十号", said, True)
     assert [hit.at and hit.at.date().isoformat() for hit in found] == ["2026-03-30"]

@@ -35,7 +35,7 @@ from understanding.certainty import CONTACT_BORNE_OUT, CONTACT_NAME, CONTACT_ROL
 from understanding.dates.relative_dates import DateHit, find_dates
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns
-from understanding.statements.secrets import holds_phone, holds_secret
+from understanding.statements.secrets import is_private
 from understanding.statements.wordings import greets
 from understanding.text import is_chinese, simplified
 
@@ -204,7 +204,7 @@ def _is_private(draft: Draft) -> bool:
     """Whether its words hold a secret or a telephone number; the dates in its brackets are not read
     with them, as digits behind a date look like a number."""
     text = " ".join([draft.before.text if draft.before else "", draft.words()])
-    return holds_secret(text) or holds_phone(text)
+    return is_private(text)
 
 
 def _tells(draft: Draft) -> bool:
