@@ -81,7 +81,7 @@ def test_a_memory_is_moved_in_four_clicks_and_a_person_forgotten_in_two(
     page.get_by_role("button", name="Move", exact=True).click()
     expect(page.locator(".toast")).to_contain_text("moved to")
     household.person("小红")
-    page.get_by_role("link", name="Forget…").click()
+    page.get_by_role("link", name="Erase…").click()
     page.get_by_role("button", name="Erase for good").click()
     expect(page.locator(".toast")).to_contain_text("Erased")
 
