@@ -93,7 +93,6 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
         "tab": tab,
         "tabs": _tabs(),
         "namesakes": namesakes,
-        "alike": queries.alike(person),
         "merged": Contact.objects.of(person.end_user_id)
         .exclude(merged_into=None)
         .light()
@@ -114,6 +113,7 @@ def _card(_request: HttpRequest, person: Contact) -> dict[str, Any]:
     return {
         "tokens": estimate_tokens(person.card_today),
         "attributes": queries.attributes_of(person, language_of()),
+        "alike": queries.alike(person),
         "dates": rows_of(edit_dates.dates_of(user, contact=person.pk), user.today),
         "shared": queries.shared_aliases(person),
         "known_keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
