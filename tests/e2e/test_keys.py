@@ -149,5 +149,5 @@ def test_a_person_forgotten_in_another_tab_is_told_on_a_page_of_the_dashboard(
     expect(other.locator(".toast")).to_contain_text("Erased")
     page.locator("#alias").fill("小红红")
     page.locator("#alias").press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("This person is not here any more")
+    expect(page.get_by_role("heading", level=1)).to_have_text("This person no longer exists")
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
