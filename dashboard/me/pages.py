@@ -14,7 +14,7 @@ from dashboard import access, pager, words
 from dashboard.me import visits
 from dashboard.me.visits import USER
 from dashboard.queries import contact as queries
-from dashboard.queries import users
+from dashboard.queries import review, users
 from dashboard.queries.contacts import tell_apart
 from dashboard.views.users import as_file
 from dashboard.words import language_of
@@ -86,12 +86,14 @@ def sources(values: Iterable[Any]) -> list[UUID]:
     return [UUID(str(pk)) for value in values for pk in value]
 
 
-def alike(person: Contact) -> list[tuple[Suggestion, Contact]]:
-    """Who may be the same person, the likeliest first."""
-    pairs = Suggestion.objects.of(person.end_user_id).with_people().listed()
-    waiting = pairs.filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
-    of_person = waiting.filter(Q(first=person.pk) | Q(second=person.pk)).order_by("-confidence")
-    return [(one, one.second if one.first_id == person.pk else one.first) for one in of_person]
+def reasons_of(pair: Suggestion) -> list[str]:
+    """Why two may be one person, without words of others: of shared words or a memory."""
+    told = [
+        row for row in pair.evidence
+        if "code" in row and not {"words", "fact"} & row["params"].keys()
+    ]  # fmt: skip
+    shown = review.evidence(Suggestion(evidence=told), ())
+    return [text for text, weight in shown if weight > 0]
 
 
 def own_changes(end_user: EndUser) -> Any:
@@ -154,7 +156,7 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
         "told": with_kinds(shown.rows),
         "next": shown.next,
         "relations": related,
-        "alike": alike(one),
+        "alike": [(reasons_of(pair), other) for pair, other in queries.alike(one)],
         "others": people(user).exclude(pk=one.pk).order_by("sort_key")[:MOST_PEOPLE],
         "keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
         "words": words_of(user, [*stated, *(row.pk for row in shown.rows)]),

@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BooleanField, F, JSONField, QuerySet
+from django.db.models import BooleanField, F, JSONField, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils.dateparse import parse_datetime
 
 from accounts.cells import connection
 from accounts.models import Change, EndUser
-from contacts.models import Contact, ContactKey
+from contacts.models import Contact, ContactKey, Suggestion
 from memories.models import Memory, Message
 from understanding.attributes import ATTRIBUTES, label
 from understanding.names import name_key
@@ -208,6 +208,14 @@ def shared_aliases(contact: Contact) -> dict[str, list[Contact]]:
         if row.contact not in others:
             others.append(row.contact)
     return by_alias
+
+
+def alike(contact: Contact) -> list[tuple[Suggestion, Contact]]:
+    """Who may be the same person, the likeliest first."""
+    pairs = Suggestion.objects.of(contact.end_user_id).with_people().listed()
+    waiting = pairs.filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
+    of_person = waiting.filter(Q(first=contact.pk) | Q(second=contact.pk)).order_by("-confidence")
+    return [(one, one.second if one.first_id == contact.pk else one.first) for one in of_person]
 
 
 def namesakes(contact: Contact) -> list[Contact]:

@@ -8,7 +8,9 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from contacts.models import Contact, ContactKey, ContactQuerySet, Suggestion
+from dashboard import words
 from memories.history.mention_rhythm import rhythms
 from understanding.names import GROUPS, name_key
 from understanding.same_person.pair_scoring import compare
@@ -129,7 +131,8 @@ def to_pick(
     end_user: EndUser, q: str, without: Sequence[UUID] = (), same: Contact | None = None
 ) -> list[Any]:
     """People to choose from, up to PICKED + 1: whom ``q`` finds, else the last mentioned. With
-    ``same`` those who are likeliest the same person, with a ``score`` in 0..1 or None."""
+    ``same`` those who are likeliest the same person, with a ``score`` in 0..1 or None
+    and the ``reasons`` for it."""
     rows = people(end_user, q).exclude(pk__in=without).order_by(*SORTS["recent"])
     if same is None:
         return list(rows[: PICKED + 1])
@@ -151,5 +154,7 @@ def to_pick(
         judged = compare(own_record, record(one.person, one.attributes, ()))
         score = judged.score if judged.verdict != "none" else None
         one.score = known.get(one.pk, score)
+        speaking = [each for each in judged.evidence if one.score and each.weight > 0]
+        one.reasons = [words.reason(Reason(each.sign.code, **each.sign.params)) for each in speaking[:1]]  # fmt: skip
     candidates.sort(key=lambda one: -(one.score or 0))  # else as they stand
     return candidates[: PICKED + 1]

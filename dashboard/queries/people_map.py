@@ -28,18 +28,18 @@ STATED = 3.0  # what a stated relation weighs beside being told of together once
 MOST_LINES = 500
 KNOWN = 6  # people named beside one in the list
 SMALL, LARGE = 22, 44  # diameter of a disc
-LABEL = 9  # graphemes under a disc
+LABEL = 24  # graphemes under a disc; the style sheet cuts by width
 
 
 @dataclass(slots=True)
 class Person:
-    """One on the map. ``knows`` are others with what they are to this one, where it was said."""
+    """One on the map. ``knows`` are others with what they are to this one, and whether it was said."""
 
     contact: Contact
     place: int
     label: str
     diameter: int
-    knows: list[tuple[Contact, str]]
+    knows: list[tuple[Contact, str, bool]]
 
 
 def people_map(end_user: EndUser, chosen: int | None = None) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _groups(
             named.add(kind)
             done.append((in_words(TITLES, kind), sorted([*members, *alone.pop(kind, [])])))
         else:
-            around = {"name": clean(people[members[0]].name, 2 * LABEL)}
+            around = {"name": clean(people[members[0]].name, LABEL)}
             done.append((_("Around %(name)s") % around, members))
     done.sort(key=lambda group: -sum(people[place].mention_count for place in group[1]))
     rest = sorted(alone.items(), key=lambda item: (item[0] == "other", -len(item[1]), item[1]))
@@ -171,10 +171,12 @@ def _relationships(end_user: EndUser, people: Sequence[Contact]) -> dict[UUID, s
     return {contact: kinds[key] for contact, key in rows if key in kinds}
 
 
-def _knows(graph: nx.Graph, people: Sequence[Contact], place: int) -> list[tuple[Contact, str]]:
+def _knows(
+    graph: nx.Graph, people: Sequence[Contact], place: int
+) -> list[tuple[Contact, str, bool]]:
     """Whom somebody is tied to, the strongest first."""
     ties = sorted(graph[place].items(), key=lambda tie: (-tie[1]["weight"], tie[0]))
-    return [(people[other], tie.get(other, "")) for other, tie in ties[:KNOWN]]
+    return [(people[other], tie.get(other, ""), tie["stated"]) for other, tie in ties[:KNOWN]]
 
 
 def _diameter(mentions: int, most: int) -> int:

@@ -208,7 +208,7 @@ def bond(relation: Relation, here: Contact, token: str = "") -> SafeString:
         return format_html('<a href="{}">{}</a>', at, called(person))
 
     return format_html(
-        _("{subject} is {kind} of {of}"),
+        _("{subject} · {of}'s {kind}"),
         subject=shown(relation.subject),
         kind=format_html('<span class="badge">{}</span>', glance(relation.kind, 50)),
         of=shown(relation.object),

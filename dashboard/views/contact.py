@@ -104,7 +104,7 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
 
 
 def _tabs() -> list[tuple[str, str, str]]:
-    names = [_("Card and facts"), _("Memories"), _("Timeline"), _("Relations"), _("Changes")]
+    names = [_("Card and facts"), _("Memories"), _("Timeline"), _("Relationships"), _("Changes")]
     return [(tab, name, str(place)) for place, (tab, name) in enumerate(zip(TABS, names, strict=True), 1)]  # fmt: skip
 
 
@@ -113,6 +113,7 @@ def _card(_request: HttpRequest, person: Contact) -> dict[str, Any]:
     return {
         "tokens": estimate_tokens(person.card_today),
         "attributes": queries.attributes_of(person, language_of()),
+        "alike": queries.alike(person),
         "dates": rows_of(edit_dates.dates_of(user, contact=person.pk), user.today),
         "shared": queries.shared_aliases(person),
         "known_keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
@@ -147,10 +148,13 @@ TABS: dict[str, Callable[[HttpRequest, Contact], dict[str, Any]]] = {
 @access.page
 def sources(request: HttpRequest, person: Contact) -> HttpResponse:
     """The memories of ``?m=`` with the messages that they rest on: a fragment, or a page."""
+    ids = access.valid_ids(request.GET.getlist("m"))
     context = {
         **queries.head_of(person),
-        "sources": queries.sources(person.end_user, access.valid_ids(request.GET.getlist("m"))),
-    }
+        "sources": queries.sources(person.end_user, ids),
+        "facts": [(label(key, language_of()), one["value"]) for key, values in person.attributes.items()
+                  for one in values if {str(pk) for pk in ids} & {*one["sources"]}],
+    }  # fmt: skip
     template = "_sources.html" if access.wants_part(request) else "sources.html"
     return render(request, f"contacts/{template}", context)
 

@@ -66,7 +66,7 @@ def test_the_map_has_ties_groups_and_a_note_of_who_is_left_out(
         "Work": {"Michael"},
     }
     (hong,) = (p for _t, persons in found["groups"] for p in persons if p.contact == people["小红"])
-    assert hong.knows == [(people["陈浩"], "男朋友")]
+    assert hong.knows == [(people["陈浩"], "男朋友", True)]
     assert [stated for _one, _other, stated in found["lines"]] == [True]
     assert (found["hidden"], found["undrawn"]) == (0, 0)
     assert "left out" not in page.content.decode()

@@ -199,7 +199,7 @@ def test_a_pair_is_merged_and_parted_without_javascript(household: Household, en
     page = enter(household.session, java_script_enabled=False)
     people = f"{household.site.url}/u/{household.user}/people/"
     page.goto(people)
-    page.get_by_label("Find", exact=False).last.fill("hong")
+    page.locator("#find-people").fill("hong")
     page.locator("main").get_by_role("button", name="Search").click()
     for name in ("小红", "红红"):
         page.get_by_role("checkbox", name=f"Select {name}", exact=True).check()

@@ -81,7 +81,7 @@ def test_a_memory_is_moved_in_four_clicks_and_a_person_forgotten_in_two(
     page.get_by_role("button", name="Move", exact=True).click()
     expect(page.locator(".toast")).to_contain_text("moved to")
     household.person("小红")
-    page.get_by_role("link", name="Forget…").click()
+    page.get_by_role("link", name="Erase…").click()
     page.get_by_role("button", name="Erase for good").click()
     expect(page.locator(".toast")).to_contain_text("Erased")
 
@@ -149,5 +149,5 @@ def test_a_person_forgotten_in_another_tab_is_told_on_a_page_of_the_dashboard(
     expect(other.locator(".toast")).to_contain_text("Erased")
     page.locator("#alias").fill("小红红")
     page.locator("#alias").press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("This person is not here any more")
+    expect(page.get_by_role("heading", level=1)).to_have_text("This person no longer exists")
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
