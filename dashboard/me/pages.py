@@ -1,18 +1,22 @@
 """The pages that the end user looks at: people and own card, a person, what was changed and
 forgotten."""
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
+from typing import Any, Literal
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
 from accounts.models import Change, EndUser
 from contacts.models import Contact, ContactQuerySet, Relation, Suggestion
 from dashboard import access, pager, words
 from dashboard.me import visits
 from dashboard.me.visits import USER
+from dashboard.queries import changes as audit
 from dashboard.queries import contact as queries
 from dashboard.queries import review, users
 from dashboard.queries.contacts import tell_apart
@@ -22,12 +26,13 @@ from memories import portability
 from memories.api.own_page import Visit
 from memories.corrections.unwanted import TYPES, kinds
 from memories.models import Erasure, Memory, MemoryQuerySet, Message
-from understanding.attributes import ATTRIBUTES, ON_OWN_CARD, label
+from understanding.attributes import ATTRIBUTES, ON_OWN_CARD, YEARLY, label
 
 MOST_TYPED = 100
 FEW = 10  # memories of nobody on the first page
 MOST_SOURCES = 200  # memories whose words one page shows
 MOST_PEOPLE = 500  # to choose one from
+MOST_NEAR = 50  # to choose one from for each memory
 MOST_CHANGES = 50
 
 
@@ -42,6 +47,11 @@ def people(end_user: EndUser, q: str = "") -> ContactQuerySet:
     """The people who are known and not merged into another, found by ``q`` where it is given."""
     rows = Contact.objects.of(end_user).standing()
     return (rows.found_by(end_user, q) if q else rows).light()
+
+
+def nearest(end_user: EndUser) -> ContactQuerySet:
+    """Those mentioned last, to say of a memory whom it is about."""
+    return people(end_user).order_by("-last_mentioned_at", "id")[:MOST_NEAR]
 
 
 def memories(end_user: EndUser) -> MemoryQuerySet:
@@ -69,15 +79,21 @@ def with_kinds(rows: Iterable[Memory]) -> list[tuple[Memory, list[tuple[str, str
     ]  # fmt: skip
 
 
-def words_of(end_user: EndUser, memory_ids: Collection[UUID]) -> dict[str, list[Message]]:
-    """The user's own messages that each of these memories rests on, by its id. Two statements."""
+def words_of(
+    end_user: EndUser, memory_ids: Collection[UUID]
+) -> dict[str, list[Message] | Literal[True]]:
+    """The user's own messages that each of these memories rests on, by its id; True where the user
+    wrote it on this page. Two statements."""
     ids = list(dict.fromkeys(memory_ids))[:MOST_SOURCES]
-    source_ids = dict(memories(end_user).filter(pk__in=ids).values_list("pk", "source_message_ids"))
+    rows = memories(end_user).filter(pk__in=ids)
+    told = {
+        pk: (ids, by) for pk, ids, by in rows.values_list("pk", "source_message_ids", "speaker")
+    }
     own_messages = Message.objects.of(end_user).by_user().kept()
-    messages = own_messages.in_bulk({pk for sources in source_ids.values() for pk in sources})
+    messages = own_messages.in_bulk({pk for sources, _by in told.values() for pk in sources})
     return {
-        str(pk): [messages[m] for m in sources if m in messages]
-        for pk, sources in source_ids.items()
+        str(pk): (by == USER and not sources) or [messages[m] for m in sources if m in messages]
+        for pk, (sources, by) in told.items()
     }
 
 
@@ -97,8 +113,38 @@ def reasons_of(pair: Suggestion) -> list[str]:
 
 
 def own_changes(end_user: EndUser) -> Any:
-    """What the user changed on this page, the latest first."""
-    return Change.objects.of(end_user).filter(actor=USER).defer("rows")
+    """What the user changed on this page, or had forgotten in a chat, the latest first."""
+    asked = Erasure.objects.of(end_user).filter(change__isnull=False).values("change")
+    rows = Change.objects.of(end_user).filter(Q(actor=USER) | Q(pk__in=asked))
+    return rows.defer("rows")
+
+
+def with_subjects(
+    end_user: EndUser, changes: Sequence[Change]
+) -> list[tuple[Change, dict[str, Any]]]:
+    """Each change with what it was about, as operators read it; and of what the user had hidden,
+    which nobody else reads again, the people by their ``names`` and the memories."""
+    told = audit.about(changes, language_of())
+    hidden = [one.pk for one in changes if one.verb in audit.UNTOLD and not one.undone_at]
+    subjects = {pk for one in changes if one.pk in hidden for pk in one.subjects}
+    kept = Memory.objects.of(end_user).filter(_OWN, pk__in=subjects).defer("tokens", "metadata")
+    memories = {str(one.pk): one for one in kept}
+    for change in Change.objects.of(end_user).filter(pk__in=hidden):
+        gone = [row["before"] for row in change.rows if row["model"] == Contact._meta.label_lower
+                and row["after"] is None and not row["before"]["merged_into_id"]]  # fmt: skip
+        mine = [memories[pk] for pk in change.subjects if pk in memories]
+        told[change.pk] = {
+            "names": [row["name"] for row in gone],
+            "count": len(mine),
+            "memories": () if gone else mine[: audit.MOST_NAMED],
+        }
+    return [
+        (one, {**told.get(one.pk, {}), "kind": called(one.why) if one.verb in _KINDS else ""})
+        for one in changes
+    ]
+
+
+_KINDS = ("unwant", "want")  # verbs of changes whose reason is a kind of memories
 
 
 @visits.page
@@ -116,8 +162,10 @@ def home(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
         "q": q,
         "people": shown,
         "told": with_kinds(latest[:FEW]),
+        "near": nearest(user),
         "more": len(latest) > FEW,
         "card": card,
+        "yearly": YEARLY,
         "keys": [(key, label(key, language_of())) for key in ON_OWN_CARD],
         "words": words_of(user, [*stated, *(one.pk for one in latest)]),
         **_done(request, user),
@@ -132,6 +180,7 @@ def told(request: HttpRequest, visit: Visit) -> HttpResponse:
     shown = pager.page_of(request, of_nobody(visit.end_user), ["-said_at", "id"])
     context = {
         "told": with_kinds(shown.rows),
+        "near": nearest(visit.end_user),
         "next": shown.next,
         "words": words_of(visit.end_user, [one.pk for one in shown.rows]),
     }
@@ -154,8 +203,11 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
         "contact": one,
         "attributes": attributes,
         "told": with_kinds(shown.rows),
+        "near": [other for other in nearest(user) if other.pk != one.pk],
         "next": shown.next,
         "relations": related,
+        "yearly": YEARLY,
+        "until": timezone.now() + timedelta(days=settings.MIO_FORGET_GRACE_DAYS),
         "alike": [(reasons_of(pair), other) for pair, other in queries.alike(one)],
         "others": people(user).exclude(pk=one.pk).order_by("sort_key")[:MOST_PEOPLE],
         "keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
@@ -167,14 +219,22 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
 
 
 @visits.page
-def changes(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
-    """What the user changed here, and what waits to be erased."""
+def changes(
+    request: HttpRequest, visit: Visit, together: Sequence[Change] = (), **more: Any
+) -> HttpResponse:
+    """What the user changed here, and what waits to be erased. ``together``: what can only be undone
+    together, the newest first."""
     user = visit.end_user
-    waiting = Erasure.objects.of(user).filter(state=Erasure.State.PENDING)
+    pending = Erasure.objects.of(user).filter(state=Erasure.State.PENDING)
+    waiting = list(pending.defer("words", "names"))
+    hides = own_changes(user).filter(pk__in=[one.change_id for one in waiting])
+    hidden = {one.pk: what for one, what in with_subjects(user, hides)}
+    made = own_changes(user).exclude(pk__in=hidden).filter(actor=USER)[:MOST_CHANGES]
     context = {
         "here": "changes",
-        "changes": own_changes(user)[:MOST_CHANGES],
-        "waiting": waiting.defer("words", "names"),
+        "changes": with_subjects(user, made),
+        "waiting": [(one, hidden.get(one.change_id)) for one in waiting],
+        "together": with_subjects(user, together),
         "unwanted": [(kind, called(kind)) for kind in user.unwanted],
         **_done(request, user),
         **more,
@@ -183,9 +243,11 @@ def changes(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
 
 
 def _done(request: HttpRequest, end_user: EndUser) -> dict[str, Any]:
-    """The change that the action before this page made, to say so and offer its undo."""
+    """The change that the action before this page made or took back, to say so and offer its undo."""
     ids = access.valid_ids([request.GET.get("done", "")])
-    return {"done": own_changes(end_user).filter(pk__in=ids).first()}
+    rows = with_subjects(end_user, own_changes(end_user).filter(pk__in=ids))
+    done, what = rows[0] if rows else (None, {})
+    return {"done": done, "done_to": what}
 
 
 @visits.page

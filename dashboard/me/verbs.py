@@ -15,8 +15,10 @@ from django.shortcuts import get_object_or_404
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
+from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError
+from accounts.rollback import LaterChanges
 from contacts import merge
 from contacts.edit import edit_contact, remove_relation
 from contacts.models import Contact, Relation
@@ -26,7 +28,7 @@ from dashboard.me import pages, visits
 from dashboard.me.visits import USER
 from memories import own_card
 from memories.api.own_page import Visit
-from memories.corrections import edit_memories, merge_contacts
+from memories.corrections import edit_memories, merge_contacts, review_links
 from memories.corrections.edit_own_card import edit_own_card
 from memories.corrections.undo import undo_change
 from memories.corrections.unwanted import TYPES, set_unwanted
@@ -106,19 +108,16 @@ def _unrelate(sent: Sent) -> Change | None:
     return remove_relation(sent.user, chosen[0], actor=USER)
 
 
-def _erase(sent: Sent) -> None:
-    """Erases for good, now, what waits to be erased."""
-    erasure = get_object_or_404(Erasure.objects.of(sent.user), pk=sent.id("erasure"))
-    carry_out(erasure.pk, done_by=USER)
-
-
-def _undo(sent: Sent) -> None:
-    """Takes back one of the user's own changes, or what they asked in a chat to forget."""
-    pk = sent.id("change")
-    is_erasure = Erasure.objects.of(sent.user).filter(change=pk).exists()
-    rows = Change.objects.of(sent.user)
-    change = get_object_or_404(rows if is_erasure else rows.filter(actor=USER), pk=pk)
-    undo_change(change, actor=USER)
+def _undo(sent: Sent) -> Change:
+    """Takes back one of the user's own changes, or what they asked in a chat to forget; ``with_later``
+    also their later ones that touched the same, but never what others changed."""
+    own = pages.own_changes(sent.user)
+    change = get_object_or_404(own, pk=sent.id("change"))
+    with atomic():
+        later = undo_change(change, actor=USER, with_later="with_later" in sent.form)
+        if own.filter(pk__in=[one.pk for one in later]).count() < len(later):
+            raise LaterChanges(later)
+    return change
 
 
 VERBS: dict[str, Callable[[Sent], Change | None]] = {
@@ -149,6 +148,13 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
     "not_about": lambda sent: edit_memories.unlink(
         sent.user, sent.memory().pk, sent.person().pk, actor=USER
     ),
+    # Says whom a memory is about: another than ``person``, or somebody at all.
+    "move": lambda sent: edit_memories.move(
+        sent.user, sent.memory().pk, sent.person().pk, sent.person("other").pk, actor=USER
+    ),
+    "about": lambda sent: review_links.state(
+        sent.user, sent.memory().pk, sent.person("other").pk, actor=USER
+    ),
     "unrelate": _unrelate,
     # Says that a memory is no longer true.
     "over": lambda sent: edit_memories.outdate(
@@ -164,11 +170,22 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
     "want": lambda sent: set_unwanted(
         sent.user, sent.one_of("kind", ATTRIBUTES, TYPES), actor=USER, unwanted=False
     ),
-    "erase": _erase,
     "undo": _undo,
 }
 # What is done on the page that lists it.
-_ON_CHANGES = ("erase", "undo", "want")
+_ON_CHANGES = ("undo", "want")
+
+
+@visits.action
+def erase(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Erases for good, now, what waits to be erased. The page that follows says whose it was, for
+    no address may tell it."""
+    user = visit.end_user
+    erasure = get_object_or_404(Erasure.objects.of(user), pk=Sent(user, request.POST).id("erasure"))
+    hidden = pages.with_subjects(user, pages.own_changes(user).filter(pk=erasure.change_id))
+    names = [name for _change, what in hidden for name in what.get("names", ())]
+    carry_out(erasure.pk, done_by=USER)
+    return pages.changes.render(request, visit, erased=names or [""])
 
 
 @visits.action
@@ -182,7 +199,9 @@ def act(request: HttpRequest, visit: Visit, verb: str) -> HttpResponse:
     except CodedError as error:
         # The page that the form was on, with what stands in the way.
         problem = _("Nothing was changed: %(why)s") % {"why": words.reason(error.reason)}
-        refusal = {"problem": problem, "status": 409}
+        refusal: dict[str, Any] = {"problem": problem, "status": 409}
+        if isinstance(error, LaterChanges):
+            refusal |= _later(visit.end_user, sent.id("change"), error.changes)
         if verb in _ON_CHANGES:
             return pages.changes.render(request, visit, **refusal)
         if "person" in sent.form:
@@ -195,11 +214,21 @@ def act(request: HttpRequest, visit: Visit, verb: str) -> HttpResponse:
     return HttpResponseRedirect(address + query)
 
 
+def _later(end_user: EndUser, pk: UUID, later: Sequence[Change]) -> dict[str, Any]:
+    """What to undo together, if all of it is the user's own; else that it is not."""
+    ids = {pk, *(one.pk for one in later)}
+    own = list(pages.own_changes(end_user).filter(pk__in=ids))
+    if len(own) == len(ids):
+        return {"together": own}
+    return {"problem": _("Nothing was changed: somebody else has changed the same since.")}
+
+
 urlpatterns = [
     path("<str:token>/", pages.home, name="me"),
     path("<str:token>/people/<uuid:contact>/", pages.person, name="me-person"),
     path("<str:token>/told/", pages.told, name="me-told"),
     path("<str:token>/changes/", pages.changes, name="me-changes"),
     path("<str:token>/export/", pages.export, name="me-export"),
+    path("<str:token>/do/erase/", erase, name="me-erase"),
     path("<str:token>/do/<slug:verb>/", act, name="me-do"),
 ]

@@ -47,7 +47,7 @@ def about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]
 def _about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]]:
     """The same of changes in the current cell."""
     owners = {change.end_user_id for change in changes}
-    shown = [change for change in changes if change.verb not in UNTOLD]
+    shown = [change for change in changes if change.verb not in UNTOLD or change.undone_at]
     named = {subject for change in shown for subject in change.subjects[: 2 * MOST_NAMED]}
     contacts = Contact.objects.filter(end_user__in=owners, pk__in=named)
     people = {str(one.pk): one for one in contacts.light()}

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts import scope
 from accounts.models import App, Change, EndUser
+from contacts.edit import edit_contact
 from contacts.models import Contact, Relation, json_value
 from dashboard.me.verbs import VERBS
 from memories import own_card, portability
@@ -179,6 +180,8 @@ FORMS = {
     "same": {},
     "different": {},
     "not_about": {},
+    "move": {},
+    "about": {},
     "unrelate": {},
     "over": {},
     "forget": {},
@@ -188,7 +191,7 @@ FORMS = {
 IDS = {
     "name": ["person"], "fact": ["person"], "personality": ["person"], "right": ["person"],
     "same": ["person", "other"], "different": ["person", "other"],
-    "not_about": ["person", "memory"], "unrelate": ["person", "relation"], "over": ["memory"], "forget": ["memory"],
+    "not_about": ["person", "memory"], "unrelate": ["person", "relation"], "move": ["person", "memory", "other"], "about": ["memory", "other"], "over": ["memory"], "forget": ["memory"],
     "forget_person": ["person"], "erase": ["erasure"], "undo": ["change"],
 }  # fmt: skip
 
@@ -242,7 +245,7 @@ def test_what_an_address_opens_sees_rows_of_its_end_user_alone(api, zoe, page):
 
 
 def test_every_verb_is_in_the_tables_of_these_tests():
-    assert VERBS.keys() == FORMS.keys() | IDS.keys() | {"want"}
+    assert VERBS.keys() | {"erase"} == FORMS.keys() | IDS.keys() | {"want"}
 
 
 @pytest.mark.parametrize("verb", FORMS)
@@ -269,6 +272,39 @@ def test_the_user_takes_back_nothing_that_others_did(zoe, page):
     assert own_card.of(zoe)["pet"]
 
 
+def test_changes_say_of_whom_and_what_and_are_undone_together(zoe, page):
+    nora, _, _ = life(zoe)
+    for old, new in (("dentist", "doctor"), ("doctor", "vet")):
+        do(page, "fact", person=nora.pk, key="job_title", old=old, new=new)
+    last, first = Change.objects.of(zoe)
+    shown = see(f"{page}changes/").content.decode()
+    assert re.search("(?s)>Nora<.{,200}<del>[^/]*doctor</bdi></del>.{,80}<ins>[^/]*vet</bdi></ins>", shown)
+    refused = do(page, "undo", change=first.pk)
+    assert refused.status_code == 409
+    assert "Undo these 2" in (html := refused.content.decode())
+    assert html.index("with_later") < html.index(str(first.pk))
+    assert do(page, "undo", change=first.pk, with_later="1").status_code == 302
+    nora.refresh_from_db()
+    assert nora.attributes["job_title"][0]["value"] == "dentist"
+    last.refresh_from_db()
+    assert last.undone_by == "user"
+
+
+def test_what_others_changed_later_is_not_undone_with_it(zoe, page):
+    nora, _, _ = life(zoe)
+    do(page, "fact", person=nora.pk, key="job_title", old="dentist", new="doctor")
+    mine = Change.objects.of(zoe).get()
+    edit_contact(zoe, nora.pk, {"attributes": {"job_title": ["vet"]}}, actor="operator:ada")
+    for asked in ({}, {"with_later": "1"}):
+        refused = do(page, "undo", change=mine.pk, **asked)
+        assert refused.status_code == 409
+        assert "somebody else" in (html := refused.content.decode())
+        assert "with_later" not in html
+        assert "vet" not in html
+    nora.refresh_from_db()
+    assert nora.attributes["job_title"][0]["value"] == "vet"
+
+
 def test_a_forgotten_person_is_gone_at_once_comes_back_by_undo_and_leaves_a_receipt(zoe, page):
     nora, _, _ = life(zoe)
     nora.attributes["pet"] = [json_value("a dog")]  # stated by an app
@@ -276,13 +312,19 @@ def test_a_forgotten_person_is_gone_at_once_comes_back_by_undo_and_leaves_a_rece
     do(page, "forget_person", person=nora.pk)
     assert "Nora" not in see(page).content.decode()
     waiting = see(f"{page}changes/").content.decode()
-    assert "1 person" in waiting
+    assert "Nora" in waiting
+    assert "with 1 memory" in waiting
     erasure = Erasure.objects.of(zoe).get()
-    do(page, "undo", change=erasure.change_id)
+    assert waiting.count(str(erasure.change_id)) == 1
+    back = do(page, "undo", change=erasure.change_id)
+    assert "Brought back." in (told := see(back["Location"]).content.decode())
+    assert "Nora" in told
     assert "Nora" in see(page).content.decode()
     do(page, "forget_person", person=nora.pk)
     last = Erasure.objects.of(zoe).get(state="pending")
-    do(page, "erase", erasure=last.pk)
+    gone = do(page, "erase", erasure=last.pk).content.decode()
+    assert re.search(r"Nora</bdi> is erased for good", gone)
+    assert "Nora" not in do(page, "erase", erasure=last.pk).content.decode()
     receipt = Receipt.objects.of(zoe).get()
     assert (receipt.asked_by, receipt.done_by, receipt.what) == ("user", "user", "request")
     assert "Nora" not in json.dumps(see(f"{page}export/").json())
