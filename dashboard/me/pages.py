@@ -166,6 +166,7 @@ def home(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
         "more": len(latest) > FEW,
         "card": card,
         "yearly": YEARLY,
+        "known": ATTRIBUTES,
         "keys": [(key, label(key, language_of())) for key in ON_OWN_CARD],
         "words": words_of(user, [*stated, *(one.pk for one in latest)]),
         **_done(request, user),
@@ -207,6 +208,7 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
         "next": shown.next,
         "relations": related,
         "yearly": YEARLY,
+        "known": ATTRIBUTES,
         "until": timezone.now() + timedelta(days=settings.MIO_FORGET_GRACE_DAYS),
         "alike": [(reasons_of(pair), other) for pair, other in queries.alike(one)],
         "others": people(user).exclude(pk=one.pk).order_by("sort_key")[:MOST_PEOPLE],
@@ -228,7 +230,7 @@ def changes(
     pending = Erasure.objects.of(user).filter(state=Erasure.State.PENDING)
     waiting = list(pending.defer("words", "names"))
     hides = own_changes(user).filter(pk__in=[one.change_id for one in waiting])
-    hidden = {one.pk: what for one, what in with_subjects(user, hides)}
+    hidden: dict[Any, Any] = {one.pk: what for one, what in with_subjects(user, hides)}
     made = own_changes(user).exclude(pk__in=hidden).filter(actor=USER)[:MOST_CHANGES]
     context = {
         "here": "changes",

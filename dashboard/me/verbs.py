@@ -219,7 +219,7 @@ def _later(end_user: EndUser, pk: UUID, later: Sequence[Change]) -> dict[str, An
     ids = {pk, *(one.pk for one in later)}
     own = list(pages.own_changes(end_user).filter(pk__in=ids))
     if len(own) == len(ids):
-        return {"together": own}
+        return {"problem": "", "together": own}
     return {"problem": _("Nothing was changed: somebody else has changed the same since.")}
 
 

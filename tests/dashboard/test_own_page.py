@@ -278,7 +278,9 @@ def test_changes_say_of_whom_and_what_and_are_undone_together(zoe, page):
         do(page, "fact", person=nora.pk, key="job_title", old=old, new=new)
     last, first = Change.objects.of(zoe)
     shown = see(f"{page}changes/").content.decode()
-    assert re.search("(?s)>Nora<.{,200}<del>[^/]*doctor</bdi></del>.{,80}<ins>[^/]*vet</bdi></ins>", shown)
+    assert re.search(
+        "(?s)>Nora<.{,200}<del>[^/]*doctor</bdi></del>.{,80}<ins>[^/]*vet</bdi></ins>", shown
+    )
     refused = do(page, "undo", change=first.pk)
     assert refused.status_code == 409
     assert "Undo these 2" in (html := refused.content.decode())
