@@ -272,6 +272,18 @@ def test_the_user_takes_back_nothing_that_others_did(zoe, page):
     assert own_card.of(zoe)["pet"]
 
 
+def test_what_the_user_wrote_here_is_told_from_what_others_entered(zoe, page):
+    nora, _, _ = life(zoe)
+    edit_own_card(zoe, {"pet": ["a parrot"]}, actor="operator:ada")
+    assert "You wrote this." not in see(page).content.decode()
+    do(page, "own", key="pet", new="a cat")
+    do(page, "fact", person=nora.pk, key="birthday", new="June 14")
+    assert "You wrote this." in see(page).content.decode()
+    person = see(f"{page}people/{nora.pk}/").content.decode()
+    assert "You wrote this." in person
+    assert "since" not in person
+
+
 def test_changes_say_of_whom_and_what_and_are_undone_together(zoe, page):
     nora, _, _ = life(zoe)
     for old, new in (("dentist", "doctor"), ("doctor", "vet")):
