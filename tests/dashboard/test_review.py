@@ -526,4 +526,4 @@ def test_namesakes_are_told_apart_beside_their_names_on_every_page(
     page = reviewer.get(reverse("dashboard:review")).content.decode()
     days = [("1990-05-03", "1991-05-03"), ("1991-05-03", "1990-05-03")]
     assert any(f"Birthday: {left} ≠ {right}" in page for left, right in days)
-    assert "What is known of both mentions boat." in page
+    assert "Both talk about boat." in page
