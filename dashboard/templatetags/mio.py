@@ -341,7 +341,8 @@ def saw_edge(end_user: EndUser, step: Step) -> SafeString:
 @register.simple_tag
 def key(name: str) -> SafeString:
     """A key of the keyboard, shown beside what it does, unless it reads as a count."""
-    return mark_safe("") if str(name) in "O0123456789" else format_html('<kbd aria-hidden="true">{}</kbd>', name)
+    shown = "" if str(name) in "O0123456789" else '<kbd aria-hidden="true">{}</kbd>'
+    return format_html(shown, name)
 
 
 register.filter(words.stands)
