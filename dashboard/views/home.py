@@ -64,7 +64,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
     """Each queue with how many decisions wait in it and the address of its page."""
     kinds = [
-        (_("Possible duplicates"), counts["merges"], reverse("dashboard:review"), "r"),
+        (_("Duplicates"), counts["merges"], reverse("dashboard:review"), "r"),
         (_("Unclear person"), counts["links"], reverse("dashboard:links"), ""),
         (_("Contradictions"), counts["conflicts"] + counts["contradictions"],
          reverse("dashboard:conflicts"), ""),
