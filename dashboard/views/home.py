@@ -121,7 +121,8 @@ def _figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     return {
         "charts": [
             bars(values, names, *how) | {"days": sum(map(bool, values))}
-            for values, *how in charts if any(values)
+            for values, *how in charts
+            if any(values)
         ],
         "ends": (formats.date_format(figures["days"][0], "MONTH_DAY_FORMAT"), _("today")),
         "calls": figures["calls"],
