@@ -72,6 +72,12 @@ def glance(text: str, width: int = WIDTH) -> SafeString:
     return said(truncate(text, width))
 
 
+@register.simple_tag
+def aside(person: Any, distinction: str = "") -> str:
+    """What stands beside a name: what tells the person apart from namesakes, else the relationship."""
+    return distinction or getattr(person, "distinction", "") or person.relationship
+
+
 @register.filter
 def called(person: Contact, width: int = 60) -> SafeString:
     """The name, and beside it what tells the person apart from namesakes (``tell_apart``)."""
