@@ -4,13 +4,14 @@ Each is one transaction with one Change row. What rests on a contact elsewhere (
 its profile, memories that name it) follows in the background.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from accounts.cells import atomic
 from accounts.changes import recording
@@ -125,14 +126,19 @@ def edit_contact(
     ``attributes`` maps a key to its values, which keep since when they hold where they are not
     ``Dated``; no values removes it, other keys stay. A renamed
     contact keeps its old name as an alias unless ``aliases`` are given. What is stated here
-    has no source memory, so no correction of a memory takes it away. Raises UnknownContact,
-    NameTaken and InvalidContact."""
+    has no source memory, so no correction of a memory takes it away; values that are taken away or
+    replaced end in the memories that state them. Raises UnknownContact, NameTaken and
+    InvalidContact."""
     held, contact = _locked(end_user, contact_id)
     _check(values)
     with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
+        before = _values(contact, values.get("attributes", ()))
         fields = _rename(contact, values, namesake)
         fields += assign(contact, {k: v for k, v in values.items() if k not in _NAMES})
+        after = _values(contact, before)
+        if dropped := {key: left for key in before if (left := before[key] - after[key])}:
+            import_string(settings.MIO_VALUES_DROPPED)(contact, dropped, recorder)
         try:
             with atomic():
                 store.save(contact, fields)
@@ -233,6 +239,10 @@ def assign(contact: Contact, values: Mapping[str, Any]) -> list[str]:
         contact.personality_sources = []
         fields.append("personality_sources")
     return fields
+
+
+def _values(contact: Contact, keys: Iterable[str]) -> dict[str, set[str]]:
+    return {key: {str(one["value"]) for one in contact.attributes.get(key, ())} for key in keys}
 
 
 def _set_attribute(contact: Contact, key: str, given: Sequence[str | Dated]) -> None:

@@ -330,6 +330,7 @@ MIO_GATEWAY_BUDGET_MS = env.int("MIO_GATEWAY_BUDGET_MS", default=300)
 MIO_CARD_NOTES = "memories.models.links.card_notes"
 MIO_CARD_PLANS = "memories.models.links.card_plans"
 MIO_MEMORY_COUNT = "memories.models.links.memory_count"
+MIO_VALUES_DROPPED = "memories.corrections.edit_memories.end_values"
 MIO_CONTACT_CHANGED = "memories.tasks.contact_changed"
 MIO_CONTACTS_CREATED = "memories.tasks.contacts_created"
 # What the undo of an import does before the rows are restored, by verb.

@@ -254,6 +254,7 @@ def prepare(browser: Browser, base: str) -> dict[str, str]:
     page.get_by_text("Undone.").wait_for()
     page.goto(f"{base}/apps/")
     page.get_by_role("link", name=demo.APP, exact=True).click()
+    page.wait_for_url(lambda url: "app=" in url)
     app = page.url.partition("app=")[2].partition("#")[0]
     page.get_by_role("button", name=f"New key for {demo.APP}").click()
     key = page.locator("#secret").input_value()

@@ -36,6 +36,7 @@ SESSIONS = 6
 LAST_LINES = 2
 WIDTH = 200  # characters of a line
 EXAMPLES = 3
+CLEAR = 0.5  # how sure it is at least who is meant where several may be
 
 # A question about somebody, and with a pronoun, in the end user's language.
 ABOUT = {"zh": "{name}最近怎么样了", "en": "How is {name} doing?"}
@@ -97,11 +98,14 @@ def answer(end_user: EndUser, trace: Trace) -> dict[str, Any]:
     rows = with_people(Memory.objects.of(end_user)).in_bulk([w.memory.pk for w in trace.ways])
     people = {mention.person.id: mention.person.name for mention in trace.mentions}
     ways = [way for way in trace.ways if way.memory.pk in rows and way.kept]
+    surest = sorted(trace.mentions, key=lambda mention: -mention.confidence)
+    meant = [_meant(mention, trace.mentions) for mention in surest]
     longest = max((step.ms for step in trace.steps), default=0.0) or 1.0
     return {
         "trace": trace,
         "spans": tuple((m.start, m.end) for m in trace.mentions if m.start < m.end),
-        "meant": [_meant(mention, trace.mentions) for mention in trace.mentions],
+        "meant": meant,
+        "unclear": any(one["rivals"] and one["mention"].confidence < CLEAR for one in meant),
         "memories": [_remembered(way, rows[way.memory.pk], people) for way in ways],
         "bars": [
             {"name": words.in_words(words.STEPS, step.name), "ms": step.ms,

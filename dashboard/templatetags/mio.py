@@ -3,7 +3,7 @@
 import re
 import zlib
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from unicodedata import bidirectional
@@ -72,6 +72,12 @@ def glance(text: str, width: int = WIDTH) -> SafeString:
     return said(truncate(text, width))
 
 
+@register.simple_tag
+def aside(person: Any, distinction: str = "") -> str:
+    """What stands beside a name: what tells the person apart from namesakes, else the relationship."""
+    return distinction or getattr(person, "distinction", "") or person.relationship
+
+
 @register.filter
 def called(person: Contact, width: int = 60) -> SafeString:
     """The name, and beside it what tells the person apart from namesakes (``tell_apart``)."""
@@ -112,6 +118,14 @@ def ago(moment: datetime | None) -> SafeString:
     else:
         text = _("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=SPANS)}
     return _time(timezone.localtime(moment), text)
+
+
+@register.filter
+def due(moment: datetime | None) -> SafeString:
+    """When something is to come; a time that is reached is now."""
+    if moment is None or moment > timezone.now() + timedelta(minutes=1):
+        return ago(moment)
+    return _time(timezone.localtime(moment), _("any moment"))
 
 
 @register.filter
@@ -332,8 +346,9 @@ def saw_edge(end_user: EndUser, step: Step) -> SafeString:
 
 @register.simple_tag
 def key(name: str) -> SafeString:
-    """A key of the keyboard, shown beside what it does."""
-    return format_html('<kbd aria-hidden="true">{}</kbd>', name)
+    """A key of the keyboard, shown beside what it does, unless it reads as a count."""
+    shown = "" if str(name) in "O0123456789" else '<kbd aria-hidden="true">{}</kbd>'
+    return format_html(shown, name)
 
 
 register.filter(words.stands)
@@ -342,6 +357,7 @@ register.filter(words.stands)
 for _name, _table in (
     ("verb", words.VERBS),
     ("job", words.JOBS),
+    ("job_name", words.JOB_NAMES),
     ("purpose", words.PURPOSES),
     ("count_of", words.COUNTS),
     ("erased", words.ERASED),

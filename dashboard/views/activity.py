@@ -40,12 +40,17 @@ class Filter(forms.Form):
 
     by = forms.ChoiceField(label=gettext_lazy("By"), required=False)
     verb = forms.ChoiceField(label=gettext_lazy("Kind"), required=False)
-    whose = forms.CharField(label=gettext_lazy("End user"), required=False, max_length=200)
+    whose = forms.CharField(
+        label=gettext_lazy("End user"),
+        required=False,
+        max_length=200,
+        widget=forms.TextInput({"placeholder": gettext_lazy("ID in the app")}),
+    )
     person = forms.CharField(
         label=gettext_lazy("Person"),
         required=False,
         max_length=200,
-        widget=forms.TextInput({"data-key": "/"}),
+        widget=forms.TextInput({"data-key": "/", "placeholder": gettext_lazy("Name")}),
     )
     since = forms.DateField(
         label=gettext_lazy("From"), required=False, widget=forms.DateInput({"type": "date"})

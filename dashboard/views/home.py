@@ -37,8 +37,11 @@ def home(request: HttpRequest) -> HttpResponse:
     pairs = [person for one in first["merges"] for person in (one.first, one.second)]
     tell_apart([*pairs, *(link.contact for link in first["links"]), *first["conflicts"]])
     tiles = _tiles(counts)
+    steps = []
+    if request.user.has_perm(ADMINISTER):
+        steps = queries.first_steps(access.apps_of(request), users)
     context = {
-        "tiles": [tile for tile in tiles if tile["count"]],
+        "tiles": [tile for tile in tiles if tile["count"] > FIRST],
         "none": [tile for tile in tiles if not tile["count"]],
         "counts": counts,
         "total": sum(counts.values()),
@@ -52,9 +55,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "offline": settings.MIO_LLM == "offline",
         "latest": users.exclude(last_message_at=None).order_by("-last_message_at", "pk")[:FIRST],
         **_figures(users, today),
-        "first_steps": queries.first_steps(access.apps_of(request), users)
-        if request.user.has_perm(ADMINISTER)
-        else [],
+        "first_steps": steps,
+        "steps_done": sum(done for _name, done in steps),
     }
     return render(request, "home.html", context)
 
@@ -62,8 +64,8 @@ def home(request: HttpRequest) -> HttpResponse:
 def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
     """Each queue with how many decisions wait in it and the address of its page."""
     kinds = [
-        (_("One person or two?"), counts["merges"], reverse("dashboard:review"), "r"),
-        (_("Doubtful links"), counts["links"], reverse("dashboard:links"), ""),
+        (_("Duplicates"), counts["merges"], reverse("dashboard:review"), "r"),
+        (_("Unclear person"), counts["links"], reverse("dashboard:links"), ""),
         (_("Contradictions"), counts["conflicts"] + counts["contradictions"],
          reverse("dashboard:conflicts"), ""),
         (_("Memories without a person"), counts["nobody"], "#of-nobody", ""),
@@ -103,12 +105,12 @@ def _figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     figures = queries.figures(users, today)
     names = [formats.date_format(day) for day in figures["days"]]
     tokens, costs, fallback = (figures[name] for name in ("tokens", "costs", "fallback"))
-    used = _("%(count)s tokens in two weeks")
+    used = _("%(count)s tokens in the last 14 days")
     if figures["messages"]:
-        used = _("%(count)s tokens in two weeks, %(each)s a message")
+        used = _("%(count)s tokens in the last 14 days, %(each)s a message")
     each = sum(tokens) / max(figures["messages"], 1)
     used %= {"count": f"{sum(tokens):,}", "each": f"{each:,.0f}"}
-    paid = _("$%(cost)s in two weeks") % {"cost": f"{sum(costs):,.2f}"}
+    paid = _("$%(cost)s in the last 14 days") % {"cost": f"{sum(costs):,.2f}"}
     latest = next((share for share in reversed(fallback) if share), 0.0)
     fell_back = _("%(share)s of look-ups fell back to text search lately")
     charts = [
@@ -117,7 +119,11 @@ def _figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
         (fallback, fell_back % {"share": f"{latest:.0%}"}, "{:.0%}", "soft"),
     ]
     return {
-        "charts": [bars(values, names, *how) for values, *how in charts if any(values)],
+        "charts": [
+            bars(values, names, *how) | {"days": sum(map(bool, values))}
+            for values, *how in charts
+            if any(values)
+        ],
         "ends": (formats.date_format(figures["days"][0], "MONTH_DAY_FORMAT"), _("today")),
         "calls": figures["calls"],
         "failures": figures["failures"],

@@ -17,9 +17,9 @@ from accounts.models import EndUser
 from dashboard import access, feedback
 from dashboard.words import FIELDS, field, language_of
 from imports import api, uploads
-from imports.dumps import BOOKS, vcard
+from imports.dumps import BOOKS, DUMPS, vcard
 from imports.entry_matching import NEW, SKIP
-from imports.formats import TITLES
+from imports.formats import FORMATS, TITLES
 from imports.models import Import
 from understanding.attributes import label
 
@@ -49,7 +49,11 @@ def imports(
         "end_user": end_user,
         "rows": [(row, TITLES.get(row.format, ""), uploads.found_in(row)) for row in rows],
         "busy": busy,
-        "titles": TITLES.values(),
+        "formats": {
+            "chats": dict.fromkeys(TITLES[one.NAME].partition(" (")[0] for one in FORMATS),
+            "books": [TITLES[name] for name in BOOKS],
+            "memories": [TITLES[one.NAME] for one in DUMPS if one.NAME not in BOOKS],
+        },
         "time_zones": time_zones.names(),
         **more,
     }

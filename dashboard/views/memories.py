@@ -71,6 +71,7 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     else:
         rows = queries.latest(end_user, status, context["type"], of_nobody=of_nobody)
         context["page"] = page = pager.page_of(request, rows, ["-said_at", "id"])
+        context["total"] = rows.count()
         shown = list(page.rows)
     context["replacements"] = queries.replacements(end_user, shown)
     tell_apart(queries.linked(shown))
@@ -84,11 +85,15 @@ def memory(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
     parts = rescore.parts(end_user, [memory.pk]).get(memory.pk)
     shown = queries.with_people(Memory.objects.of(end_user)).get(pk=memory.pk)
     tell_apart(queries.linked([shown]))
+    messages = queries.sources(memory)
+    found = any(memory.quote in (one.content or "") for one in messages)
     context = {
         "end_user": end_user,
         "memory": shown,
-        "messages_": queries.sources(memory),
+        "messages_": messages,
         "quoted": [memory.quote],
+        "quote": "" if found else memory.quote,
+        "now": timezone.now(),
         "versions": versions.versions(end_user, memory.pk),
         "near": queries.neighbours(memory),
         "parts": parts,

@@ -59,8 +59,9 @@ def consolidations(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def job_list(request: HttpRequest) -> HttpResponse:
-    """The maintenance jobs: last run, effect, next run."""
-    return _page(request, "jobs", jobs=runner.overview())
+    """The maintenance jobs, those that failed first: last run, effect, next run."""
+    jobs = sorted(runner.overview(), key=lambda job: job.state not in ("failed", "dead"))
+    return _page(request, "jobs", jobs=jobs)
 
 
 @access.page

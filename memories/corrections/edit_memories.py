@@ -32,6 +32,7 @@ from memories.models.memory import content_hash
 from memories.types import StoredFact
 from understanding.attributes import is_single
 from understanding.statements import secrets
+from understanding.text import normalise
 
 Status = Memory.Status
 # The key in Memory.metadata under which an importance that a person set is kept.
@@ -146,6 +147,24 @@ def end_facts(
             }
             row |= {name: moment.astimezone(UTC).isoformat() for name, moment in times.items()}
             row |= {"superseded_by": str(by)} if by else {}
+
+
+def end_values(contact: Contact, values: Mapping[str, Collection[str]], recorder: Recorder) -> None:
+    """Ends, in the memories that state them, these values of a contact by key, which a person took
+    away or replaced; so no card quotes them as true any more."""
+    told = Memory.objects.of(contact.end_user).active().facts().defer("tokens")
+    for key, dropped in values.items():
+        gone = {normalise(value) for value in dropped}
+        for memory in told.filter(facts__contains=[{"key": key, "person": str(contact.pk)}]):
+            ended = [
+                fact
+                for fact in memory.as_stored().current
+                if (fact.key, fact.person) == (key, contact.pk) and normalise(fact.value) in gone
+            ]
+            if ended:
+                recorder.watch([memory])
+                end_facts(memory, ended)
+                memory.save(update_fields=["facts", "updated_at"])
 
 
 def _stand_again(memory: Memory, by: Collection[UUID]) -> None:

@@ -66,51 +66,51 @@ JOBS: dict[str, Job] = {
         Job(
             "sweep",
             1,
-            "queue what no message triggers: idle users, due tries, stopped jobs",
+            "queue idle users, retries and interrupted jobs",
             sweep.sweep,
             lease=timedelta(minutes=5),  # it heals the others, so it must be back soon
         ),
         Job(
             "relate",
             1,
-            "find the entities and edges of new memories",
+            "find what new memories have in common",
             EachUser(classify_edges.users_due, classify_edges.relate),
         ),
-        Job("suggest", HOUR, "look for contacts that are one person", sweep.suggest_merges),
+        Job("suggest", HOUR, "look for people who may be the same", sweep.suggest_merges),
         Job(
             "judge",
             HOUR,
-            "ask the model about pairs that may be one person",
+            "let the model compare possible duplicates",
             EachUser(judge_suggestions.users_due, judge_suggestions.judge_user),
         ),
-        Job("webhooks", 1, "send webhooks that are due", _above("webhooks.sender.sweep")),
+        Job("webhooks", 1, "send the webhooks that are due", _above("webhooks.sender.sweep")),
         Job(
             "dates",
             HOUR,
-            "tell webhooks of dates that come within a week",
+            "announce dates of the coming week to webhooks",
             EachUser(
                 _above("webhooks.coming_dates.users_due"), _above("webhooks.coming_dates.tell")
             ),
         ),
-        Job("erase", HOUR, "erase what users asked to forget", erase_due),
+        Job("erase", HOUR, "erase for good what users asked to forget", erase_due),
         Job(
             "rescore",
             DAY,
-            "bring the importance of memories up to date",
+            "update how much each memory matters",
             EachUser(rescore.users_due, rescore.rescore_user, users=10_000, rows=200_000),
         ),
-        Job("tally", DAY, "add the figures of days that are over to their totals", tallies.keep),
+        Job("tally", DAY, "add up the figures of past days", tallies.keep),
         Job("index", DAY, "index the vectors of users who have many", reembed.index),
         Job(
             "refine",
             7 * DAY,
-            "split and trim long memories, merge those that say the same",
+            "split and shorten long memories, merge repeated ones",
             EachUser(refine.users_due, refine.refine_user),
         ),
         Job(
             "collect",
             MONTH,
-            "delete entities without memories, and old injection records",
+            "delete names that no memory uses, and old records",
             EachUser(garbage_collect.users_due, garbage_collect.collect),
         ),
     )

@@ -133,7 +133,7 @@ NESTED = Reason(
 
 def test_a_reason_is_said_in_english_and_in_the_readers_language() -> None:
     assert str(NESTED) == "mentioned last, female; 2 people answer to it"
-    assert str(Reason("words", words=["a", "b"])) == "What is known of both mentions a, b."
+    assert str(Reason("words", words=["a", "b"])) == "Both talk about a, b."
     with translation.override("zh-hans"):
         assert words.reason(NESTED) == "上一个提到的人，女性；有 2 人符合"
         assert words.reason(Reason("words", words=["猫", "狗"])).endswith("猫、狗。")

@@ -128,7 +128,7 @@ def test_what_changed_in_lives_is_told_with_what_held_before(
     reviewer: Client, user: EndUser, django_assert_max_num_queries: Any
 ) -> None:
     address = reverse("dashboard:lives", args=[user.pk])
-    assert "Nothing has changed yet" in reviewer.get(address).content.decode()
+    assert "No life changes yet" in reviewer.get(address).content.decode()
     for name in ("Kim", "Bo", ""):
         person = make_contact(user, name) if name else None
         moved = SOME_DAY + timedelta(days=7)

@@ -77,3 +77,9 @@ def test_it_takes_the_same_statements_however_much_is_found(li: EndUser) -> None
     for place in range(12):
         make_memory(li, f"Hong {place} sings.", make_contact(li, f"Hong {place}"))
     assert statements() == few
+
+
+def test_what_stands_beside_a_name_is_escaped_once(li: EndUser) -> None:
+    make_contact(li, "Hannah", relationship="Tariq's girlfriend")
+    page = signed_in("viewer").get("/find/", {"q": "Hannah"}).content.decode()
+    assert "Tariq&#x27;s girlfriend" in page

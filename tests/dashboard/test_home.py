@@ -177,7 +177,7 @@ def test_tokens_and_cost_are_those_of_the_last_two_weeks(zoe: EndUser, settings:
     ModelCall.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=DAYS + 1))
     context = home(signed_in("viewer"))
     tokens, cost = context["charts"]
-    assert cost["summary"] == "$2.00 in two weeks"
+    assert cost["summary"] == "$2.00 in the last 14 days"
     assert [bar["height"] for bar in cost["bars"] if bar["height"]] == [HEIGHT]
     assert "1,500,000" in tokens["summary"]
 

@@ -69,8 +69,8 @@ def test_intent_type_and_status_narrow_a_search(reviewer: Client, zoe: EndUser) 
 @pytest.mark.parametrize(
     ("fields", "share", "why", "effect"),
     [
-        ({"access_count": 3}, 0.9, "from what follows", "Given to a prompt 3 times"),
-        ({"mention_count": 1}, 0.5, "from what follows", "Said again or used in a reply 1 time"),
+        ({"access_count": 3}, 0.9, "given to prompts +", "Given to a prompt 3 times"),
+        ({"mention_count": 1}, 0.5, "said again or used +", "Said again or used in a reply 1 time"),
         (
             {"metadata": {"pinned_importance": 0.4}},
             0.4,

@@ -258,7 +258,7 @@ def test_a_guess_is_shown_with_the_talk_around_it_and_confirmed_in_one_step(
     page = reviewer.post(url, {"decision": "right"}, follow=True).content.decode()
     link.refresh_from_db()
     assert (link.made_by, link.confidence) == ("operator", 1.0)
-    assert "No doubtful links" in page
+    assert "No unclear person" in page
     reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.get().pk]))
     link.refresh_from_db()
     assert link.confidence == 0.5
@@ -526,4 +526,4 @@ def test_namesakes_are_told_apart_beside_their_names_on_every_page(
     page = reviewer.get(reverse("dashboard:review")).content.decode()
     days = [("1990-05-03", "1991-05-03"), ("1991-05-03", "1990-05-03")]
     assert any(f"Birthday: {left} ≠ {right}" in page for left, right in days)
-    assert "What is known of both mentions boat." in page
+    assert "Both talk about boat." in page

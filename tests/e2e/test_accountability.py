@@ -10,7 +10,7 @@ from tests.e2e.conftest import Enter, Household, Site
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-def test_a_change_is_found_under_activity_and_undone(household: Household) -> None:
+def test_a_change_is_found_in_the_audit_log_and_undone(household: Household) -> None:
     page = household.person("小红")
     page.keyboard.press("o")
     page.keyboard.type("ask her brother")
@@ -19,7 +19,7 @@ def test_a_change_is_found_under_activity_and_undone(household: Household) -> No
     page.get_by_role("heading", level=1).click()
     page.keyboard.press("g")
     page.keyboard.press("y")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Activity")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Audit log")
     page.keyboard.press("/")
     page.keyboard.type("xiaohong")
     page.keyboard.press("Enter")
@@ -60,7 +60,7 @@ def test_a_pair_that_somebody_is_on_says_so_to_others(
     other.goto(f"{site.url}/review/")
     expect(other.locator(".badge.warn").filter(has_text="is on this")).to_be_visible()
     page.keyboard.press("i")
-    expect(page.get_by_role("button", name="I am on this")).to_be_visible()
+    expect(page.get_by_role("button", name="Assign to me")).to_be_visible()
 
 
 def test_the_playground_says_why_something_was_left_out(seen: Household) -> None:

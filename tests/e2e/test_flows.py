@@ -173,10 +173,10 @@ def test_a_viewer_sees_everything_and_can_change_nothing(seen: Household, enter:
 
 def test_an_end_user_is_forgotten_for_good(household: Household) -> None:
     page = household.go(f"/u/{household.user}/")
-    page.get_by_role("link", name="Forget").click()
+    page.get_by_role("link", name="Erase…").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("for good?")
     expect(page.locator("main")).to_contain_text("40")  # messages
-    page.get_by_role("button", name="Forget everything").click()
+    page.get_by_role("button", name="Erase for good").click()
     expect(page.locator(".toast")).to_contain_text("Erased \u2068li\u2069")
     expect(page).to_have_url(re.compile("/receipts/[0-9a-f-]+/$"))
     answer = page.request.get(f"{household.site.url}/u/{household.user}/")

@@ -115,6 +115,20 @@
     setTimeout(() => (button.textContent = words), 1500);
   });
 
+  // What is done with chosen rows waits until enough of them are: one, or as many as it needs.
+  function countChosen() {
+    const forms = [...document.forms].filter((form) => form.querySelector("[data-row] :is([type=checkbox], [type=radio][required])"));
+    for (const form of forms) {
+      const chosen = form.querySelectorAll("[data-row] :checked").length;
+      form.querySelectorAll("[data-chosen]").forEach((at) => (at.textContent = chosen));
+      for (const at of form.elements) {
+        if (at.type === "submit" && !at.formNoValidate) at.disabled = chosen < (at.dataset.needs || 1);
+      }
+    }
+  }
+  countChosen();
+  for (const name of ["change", "htmx:afterSettle", "htmx:historyRestore", "pageshow"]) addEventListener(name, countChosen);
+
   // A form marked so sends itself when a choice is made.
   document.addEventListener("change", (event) => {
     event.target.closest("form[data-auto]")?.requestSubmit();
