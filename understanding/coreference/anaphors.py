@@ -49,6 +49,11 @@ class Turn:
         end = self.clauses[1] if len(self.clauses) > 1 else len(self.text)
         return 0, len(self.text[:end].rstrip(_STOPS)) or len(self.text)
 
+    def is_of_user(self) -> bool:
+        """Whether the subject of the first clause is the user: what the clauses behind it leave out is
+        then the user as well, as their topic (Li and Thompson 1981)."""
+        return bool(lex.user_subject.match(self.text, 0, self.first_clause()[1]))
+
 
 def read_turn(utterance: Utterance, limit: int) -> Turn:
     """The first ``limit`` characters of an utterance."""

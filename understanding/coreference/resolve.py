@@ -138,10 +138,8 @@ class Talk:
                 at[start] = (self._bring_in(step, turn, at, found),)
         says_who = turn.names or any(a.form == "personal" for a in anaphors)
         may_leave_out = turn.role == "user" and turn.words and not says_who
-        start, end = turn.first_clause()
-        # What a sentence leaves out further on is its topic (Li and Thompson 1981).
-        of_user = lex.user_subject.match(turn.text, 0, end)
-        if may_leave_out and not of_user and self.model.leaves_out(sentence):
+        if may_leave_out and not turn.is_of_user() and self.model.leaves_out(sentence):
+            start, end = turn.first_clause()
             unspoken = Anaphor(start, end, turn.text[start:end], "unspoken")
             self._point(unspoken, turn, sentence, found)
         self._take_in(utterance.understood, turn)
