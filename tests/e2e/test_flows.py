@@ -15,7 +15,7 @@ pytestmark = pytest.mark.xdist_group("e2e")
 
 def names(page: Page) -> Any:
     """The names in the list of people."""
-    return page.locator("#people .person-who > a")
+    return page.locator("#people .person-who > a.strong")
 
 
 def call(site: Site, key: str, path: str, body: dict[str, Any]) -> Any:

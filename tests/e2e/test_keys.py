@@ -17,7 +17,7 @@ def test_after_a_search_the_keys_act_on_the_rows_and_escape_empties_nothing(
     page.keyboard.press("/")
     page.keyboard.type("hong")
     page.keyboard.press("Enter")
-    links = page.locator("#people .person-who > a")
+    links = page.locator("#people .person-who > a.strong")
     expect(links).to_have_count(2)
     expect(links.first).to_be_focused()
     page.keyboard.press("x")
@@ -51,7 +51,7 @@ def test_each_job_is_done_in_few_keys(household: Household) -> None:
     }  # fmt: skip
     page = household.page
     done = {
-        "find a person": page.locator("#people .person-who > a:focus"),
+        "find a person": page.locator("#people .person-who > a.strong:focus"),
         "decide a pair of the queue": page.locator(".toast", has_text="stay two people"),
         "move a memory to somebody else": page.locator(".toast", has_text="moved to"),
         "decide a contradiction": page.locator(".toast", has_text="Kept"),
