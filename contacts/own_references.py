@@ -28,8 +28,8 @@ def chosen(end_user: EndUser, contact: Contact, phrases: Iterable[str]) -> list[
     told = {references.form(phrase): clean(phrase, references.LONGEST) for phrase in phrases}
     able = {form: text for form, text in told.items() if form not in denied and is_telling(text)}
     keys = frozenset().union(*map(keys_in, able.values()))
-    found = key_index.hits(end_user, keys) if keys else []
-    entries = [hit.entry for hit in found]
+    key_hits = key_index.hits(end_user, keys) if keys else []
+    entries = [hit.entry for hit in key_hits]
     own_names = set(map(name_key, (contact.name, *contact.aliases)))
     return [
         text

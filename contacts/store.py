@@ -5,7 +5,7 @@ Callers hold the end user's lock (``EndUser.objects.lock``) inside a transaction
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.conf import settings
@@ -69,25 +69,32 @@ def find(end_user: EndUser, name: str, others: Collection[UUID] = ()) -> list[Co
     return [one for one in bearers if one.pk not in others]
 
 
-def named(
-    end_user: EndUser,
-    name: str,
-    relationship: str,
-    *,
-    contact_id: UUID | None = None,
-    namesake: bool = False,
-    others: Collection[UUID] = (),
-) -> Contact | None:
-    """The ``survivor`` of ``contact_id``, else the one contact that bears ``name``; where a
-    ``namesake`` of the known one is meant, who of its bearers that is by ``relationship``. None when
-    it is nobody, or anybody, of them; ``others`` as for ``find``."""
-    if contact_id and (contact := survivor(end_user, contact_id)):
+class Described(Protocol):
+    """Somebody as a text or file tells of them; ``contact_id`` where it is a known contact, a
+    ``namesake`` is another than the known one of this name."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def relationship(self) -> str: ...
+    @property
+    def contact_id(self) -> UUID | None: ...
+    @property
+    def namesake(self) -> bool: ...
+
+
+def named(end_user: EndUser, person: Described, others: Collection[UUID] = ()) -> Contact | None:
+    """The ``survivor`` of the person's ``contact_id``, else the one contact that bears their name; where
+    a ``namesake`` of the known one is meant, who of its bearers that is by the relationship. None
+    when it is nobody, or anybody, of them; ``others`` as for ``find``."""
+    if person.contact_id and (contact := survivor(end_user, person.contact_id)):
         return contact
-    found = find(end_user, name, others)
-    if not namesake:
-        return found[0] if len(found) == 1 else None
-    place = namesakes.meant([each.relationship for each in found], relationship, another=True)
-    return found[place] if place is not None else None
+    bearers = find(end_user, person.name, others)
+    if not person.namesake:
+        return bearers[0] if len(bearers) == 1 else None
+    relationships = [each.relationship for each in bearers]
+    place = namesakes.meant(relationships, person.relationship, another=True)
+    return bearers[place] if place is not None else None
 
 
 def survivor(end_user: EndUser, contact_id: UUID) -> Contact | None:

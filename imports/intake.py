@@ -69,9 +69,8 @@ def _begin(import_: Import, speakers: Iterable[Speaker], actor: str) -> None:
 
 def _contact(end_user: EndUser, speaker: Speaker) -> tuple[Contact | None, bool]:
     """The contact of this name, or a new one; none where several bear it."""
-    known = store.named(end_user, speaker.name, "")
-    if known is not None or store.find(end_user, speaker.name):
-        return known, False
+    if bearers := store.find(end_user, speaker.name):
+        return (bearers[0] if len(bearers) == 1 else None), False
     try:
         return store.create(end_user, speaker.name, mentioned_at=speaker.last)
     except store.InvalidContact:

@@ -86,14 +86,15 @@ def words_of(
     wrote it on this page. Two statements."""
     ids = list(dict.fromkeys(memory_ids))[:MOST_SOURCES]
     rows = memories(end_user).filter(pk__in=ids)
-    told = {
+    sources_by_memory = {
         pk: (ids, by) for pk, ids, by in rows.values_list("pk", "source_message_ids", "speaker")
     }
     own_messages = Message.objects.of(end_user).by_user().kept()
-    messages = own_messages.in_bulk({pk for sources, _by in told.values() for pk in sources})
+    message_ids = {pk for sources, _by in sources_by_memory.values() for pk in sources}
+    messages = own_messages.in_bulk(message_ids)
     return {
         str(pk): (by == USER and not sources) or [messages[m] for m in sources if m in messages]
-        for pk, (sources, by) in told.items()
+        for pk, (sources, by) in sources_by_memory.items()
     }
 
 
@@ -104,18 +105,18 @@ def sources(values: Iterable[Any]) -> list[UUID]:
 
 def reasons_of(pair: Suggestion) -> list[str]:
     """Why two may be one person, without words of others: of shared words or a memory."""
-    told = [
+    told_by_user = [
         row for row in pair.evidence
         if "code" in row and not {"words", "fact"} & row["params"].keys()
     ]  # fmt: skip
-    shown = review.evidence(Suggestion(evidence=told), ())
+    shown = review.evidence(Suggestion(evidence=told_by_user), ())
     return [text for text, weight in shown if weight > 0]
 
 
 def own_changes(end_user: EndUser) -> Any:
     """What the user changed on this page, or had forgotten in a chat, the latest first."""
-    asked = Erasure.objects.of(end_user).filter(change__isnull=False).values("change")
-    rows = Change.objects.of(end_user).filter(Q(actor=USER) | Q(pk__in=asked))
+    asked_to_forget = Erasure.objects.of(end_user).filter(change__isnull=False).values("change")
+    rows = Change.objects.of(end_user).filter(Q(actor=USER) | Q(pk__in=asked_to_forget))
     return rows.defer("rows")
 
 
@@ -124,22 +125,28 @@ def with_subjects(
 ) -> list[tuple[Change, dict[str, Any]]]:
     """Each change with what it was about, as operators read it; and of what the user had hidden,
     which nobody else reads again, the people by their ``names`` and the memories."""
-    told = audit.about(changes, language_of())
+    subjects_by_change = audit.about(changes, language_of())
     hidden = [one.pk for one in changes if one.verb in audit.UNTOLD and not one.undone_at]
     subjects = {pk for one in changes if one.pk in hidden for pk in one.subjects}
-    kept = Memory.objects.of(end_user).filter(_OWN, pk__in=subjects).defer("tokens", "metadata")
-    memories = {str(one.pk): one for one in kept}
+    rows = Memory.objects.of(end_user).filter(_OWN, pk__in=subjects).defer("tokens", "metadata")
+    memories_by_id = {str(one.pk): one for one in rows}
     for change in Change.objects.of(end_user).filter(pk__in=hidden):
-        gone = [row["before"] for row in change.rows if row["model"] == Contact._meta.label_lower
-                and row["after"] is None and not row["before"]["merged_into_id"]]  # fmt: skip
-        mine = [memories[pk] for pk in change.subjects if pk in memories]
-        told[change.pk] = {
-            "names": [row["name"] for row in gone],
-            "count": len(mine),
-            "memories": () if gone else mine[: audit.MOST_NAMED],
+        people_rows = [row["before"] for row in change.rows if row["model"] == Contact._meta.label_lower
+                       and row["after"] is None and not row["before"]["merged_into_id"]]  # fmt: skip
+        memories = [memories_by_id[pk] for pk in change.subjects if pk in memories_by_id]
+        subjects_by_change[change.pk] = {
+            "names": [row["name"] for row in people_rows],
+            "count": len(memories),
+            "memories": () if people_rows else memories[: audit.MOST_NAMED],
         }
     return [
-        (one, {**told.get(one.pk, {}), "kind": called(one.why) if one.verb in _KINDS else ""})
+        (
+            one,
+            {
+                **subjects_by_change.get(one.pk, {}),
+                "kind": called(one.why) if one.verb in _KINDS else "",
+            },
+        )
         for one in changes
     ]
 
@@ -231,10 +238,10 @@ def changes(
     waiting = list(pending.defer("words", "names"))
     hides = own_changes(user).filter(pk__in=[one.change_id for one in waiting])
     hidden: dict[Any, Any] = {one.pk: what for one, what in with_subjects(user, hides)}
-    made = own_changes(user).exclude(pk__in=hidden).filter(actor=USER)[:MOST_CHANGES]
+    latest = own_changes(user).exclude(pk__in=hidden).filter(actor=USER)[:MOST_CHANGES]
     context = {
         "here": "changes",
-        "changes": with_subjects(user, made),
+        "changes": with_subjects(user, latest),
         "waiting": [(one, hidden.get(one.change_id)) for one in waiting],
         "together": with_subjects(user, together),
         "unwanted": [(kind, called(kind)) for kind in user.unwanted],

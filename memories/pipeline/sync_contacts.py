@@ -72,14 +72,7 @@ def _contact_for(
 ) -> tuple[Contact | None, bool]:
     """The contact of a person, made where there is none, and whether it is new; None where it can't
     be told whose name it is. ``others`` are contacts whom the extraction keeps apart from them."""
-    known = store.named(
-        end_user,
-        person.name,
-        person.relationship,
-        contact_id=person.contact_id,
-        namesake=person.namesake,
-        others=others,
-    )
+    known = store.named(end_user, person, others)
     if known is not None:
         return known, False
     if not person.namesake and store.find(end_user, person.name, others):

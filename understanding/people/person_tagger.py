@@ -187,7 +187,7 @@ def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
         odds = {
             one: pairs.log_odds(pair_features(text, spans, one, at))
             for one in rivals
-            if not _only_owns(text, spans, one, at)
+            if not _is_owner_alone(text, spans, one, at)
         }
         best = max(odds, key=lambda one: (odds[one], -one), default=0)
         out.append(out[best] if odds and odds[best] > 0 else max(out, default=-1) + 1)
@@ -195,14 +195,19 @@ def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
     return out
 
 
-def _only_owns(text: str, spans: Sequence[Placed], one: int, at: int) -> bool:
+def only_owns(text: str, end: int) -> bool:
+    """Whether a role that ends there only says whose the next word is (my mum's sister, 我妈的妹妹)."""
+    return bool(_OWNS.match(text, end))
+
+
+def _is_owner_alone(text: str, spans: Sequence[Placed], one: int, at: int) -> bool:
     """Whether the role ``at`` says no more than whose the next word is, so that another word, ``one``,
     is not the same person (Ida is my mum's sister: Ida is not the mum)."""
     span, other = spans[at], spans[one]
     if span.kind != "role" or text[span.start : span.end] == text[other.start : other.end]:
         return False
     beside = any(after.kind == "role" and after.start == span.end for after in spans[at + 1 :])
-    return beside or bool(_OWNS.match(text, span.end))
+    return beside or only_owns(text, span.end)
 
 
 def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int | None:

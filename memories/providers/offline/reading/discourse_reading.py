@@ -22,7 +22,7 @@ from understanding.certainty import ANSWERS, TELLS_GENDER
 from understanding.coreference.discourse import Relation
 from understanding.coreference.resolve import resolve_all
 from understanding.lexicon.rules import patterns
-from understanding.people.person_tagger import recurring
+from understanding.people.person_tagger import only_owns, recurring
 from understanding.requests import forget_reading
 from understanding.sentences import Sentence, sentences
 from understanding.statements.own_words import excerpt
@@ -270,7 +270,7 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
             continue
         # Ida is my mum's sister: of the mum it only says whose the sister is.
         owns = any(other.who is not None and other.who.owner is role for other in spots)
-        if owns or RE.owns.match(plain, spot.end):
+        if owns or only_owns(plain, spot.end):
             continue
         before = ahead[-1]
         if RE.whose.fullmatch(plain[before.end : start]) and len(ahead) > 1:
