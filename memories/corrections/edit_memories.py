@@ -152,14 +152,17 @@ def end_facts(
 def end_values(contact: Contact, values: Mapping[str, Collection[str]], recorder: Recorder) -> None:
     """Ends, in the memories that state them, these values of a contact by key, which a person took
     away or replaced; so no card quotes them as true any more."""
-    told = Memory.objects.of(contact.end_user).active().facts().defer("tokens")
+    linked = Memory.objects.of(contact.end_user).active().facts().filter(links__contact=contact)
     for key, dropped in values.items():
-        gone = {normalise(value) for value in dropped}
-        for memory in told.filter(facts__contains=[{"key": key, "person": str(contact.pk)}]):
+        dropped_values = {normalise(value) for value in dropped}
+        for memory in linked.defer("tokens").filter(
+            facts__contains=[{"key": key, "person": str(contact.pk)}]
+        ):
             ended = [
                 fact
                 for fact in memory.as_stored().current
-                if (fact.key, fact.person) == (key, contact.pk) and normalise(fact.value) in gone
+                if (fact.key, fact.person) == (key, contact.pk)
+                and normalise(fact.value) in dropped_values
             ]
             if ended:
                 recorder.watch([memory])
