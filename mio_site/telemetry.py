@@ -21,6 +21,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from accounts import tracing
+from gateway.chat_forms import FORMS
 from mio_site import request_id
 
 # With several cells a task is called through it.
@@ -29,7 +30,7 @@ LAST_SECONDS = 2.0  # for what waits to be sent when a process ends
 # Asked every few seconds by machines.
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 # What is not answered by a view of Django.
-_GATES = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/mcp", "/static")
+_GATES = (*(f"/v1/{path}" for path in FORMS), "/v1/models", "/mcp", "/static")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
