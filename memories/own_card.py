@@ -66,14 +66,11 @@ def text_of(end_user: EndUser) -> str:
     relative, those mentioned most. One statement."""
     known = of(end_user)
     roles = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
+    noted = wording(end_user.reads)["note"]
     with connection.cursor() as cursor:
         cursor.execute(_FAMILY, [end_user.pk, end_user.pk, roles, MOST_FAMILY])
         people = [
-            {
-                "value": wording(end_user.reads)["note"].format(name, role)
-                if role and role != name
-                else name
-            }
+            {"value": noted.format(name, role) if role and role != name else name}
             for name, role in cursor.fetchall()
         ]
     both = {**known, "family": [*known.get("family", []), *people]}
