@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
@@ -61,7 +61,7 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
                               "memory_ids")  # fmt: skip
 
 
-def capped(rows: ContactQuerySet) -> int:
+def capped(rows: QuerySet) -> int:
     """How many there are, up to MOST + 1."""
     return rows.order_by().values("pk")[: MOST + 1].count()
 

@@ -346,9 +346,10 @@ def saw_edge(end_user: EndUser, step: Step) -> SafeString:
 
 @register.simple_tag
 def key(name: str) -> SafeString:
-    """A key of the keyboard, shown beside what it does, unless it reads as a count."""
-    shown = "" if str(name) in "O0123456789" else '<kbd aria-hidden="true">{}</kbd>'
-    return format_html(shown, name)
+    """A key of the keyboard, shown beside what it does; a digit, and the O that looks like one, would
+    read as a count, and stands in the list of keys alone."""
+    reads_as_count = str(name).isdigit() or name == "O"
+    return format_html("" if reads_as_count else '<kbd aria-hidden="true">{}</kbd>', name)
 
 
 register.filter(words.stands)

@@ -13,7 +13,7 @@ from accounts.models import EndUser
 from dashboard import access, feedback, pager, words
 from dashboard.forms import ContentForm
 from dashboard.queries import memories as queries
-from dashboard.queries.contacts import tell_apart
+from dashboard.queries.contacts import MOST, capped, tell_apart
 from dashboard.views.contact import picker
 from memories.corrections import edit_edges, edit_memories, review_links
 from memories.history import versions
@@ -71,7 +71,7 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     else:
         rows = queries.latest(end_user, status, context["type"], of_nobody=of_nobody)
         context["page"] = page = pager.page_of(request, rows, ["-said_at", "id"])
-        context["total"] = rows.count()
+        context |= {"total": capped(rows), "most": MOST}
         shown = list(page.rows)
     context["replacements"] = queries.replacements(end_user, shown)
     tell_apart(queries.linked(shown))
