@@ -78,9 +78,12 @@ def test_a_pattern_changes_the_reading_of_its_example_and_of_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def readings() -> list[Any]:
-        roles.roles_of.cache_clear()
-        roles.is_anothers.cache_clear()
-        return [act(examples[name][kind]) for kind in ("yes", "no")]
+        try:
+            return [act(examples[name][kind]) for kind in ("yes", "no")]
+        finally:
+            # What is read without the pattern must not answer later tests.
+            roles.roles_of.cache_clear()
+            roles.is_anothers.cache_clear()
 
     with_pattern = readings()
     monkeypatch.setattr(patterns, name, NEVER)
