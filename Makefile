@@ -10,7 +10,7 @@ export OMP_NUM_THREADS ?= 1
 # Keep compiled modules: otherwise each of the many processes of the tests compiles all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run dev setup demo test test-system chaos lint bench
+.PHONY: help run dev setup demo test test-system test-release chaos lint bench
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -27,10 +27,13 @@ demo: setup ## run the pipeline over the demo conversation and print the result
 	@exec $(PYTHON) manage.py demo
 
 test: $(VENV)/.dev ## run the tests of code and database
-	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m "not system"
+	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m "not system and not release"
 
 test-system: $(VENV)/.dev ## run the tests of servers, processes and browsers
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m system
+
+test-release: $(VENV)/.dev ## before a release: run the tests of several database servers and of upgrades
+	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m release
 
 chaos: $(VENV)/.dev ## inject faults: killed processes, a full disk, clocks that jump (needs faketime, and root for the disk)
 	@$(PYTHON) -m pytest -n 0 -o python_files='chaos_*.py' tests/chaos

@@ -27,10 +27,10 @@ from mio_site.static_files import StaticFiles
 hypothesis.register_profile("mio", deadline=None, max_examples=40)
 hypothesis.register_profile("thorough", deadline=None, max_examples=500)
 hypothesis.load_profile("mio")
-# Tests of whole servers, processes and browsers, which `make test-system` runs.
-SYSTEM_FOLDERS = {
-    Path(__file__).parent / name for name in ("cells", "clients", "deploy", "e2e", "system")
-}
+# Tests of whole servers, processes and browsers, which `make test-system` runs, and those of
+# several database servers, which `make test-release` runs with the other ones marked so.
+SYSTEM_FOLDERS = {Path(__file__).parent / name for name in ("clients", "deploy", "e2e", "system")}
+RELEASE_FOLDERS = {Path(__file__).parent / "cells"}
 # Tests look at everybody's rows. What a request does begins with nothing declared, as in a server.
 _TESTS = ExitStack()
 _read_static_files = StaticFiles.add_files_from_finders
@@ -54,14 +54,24 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    # To import what is deselected afterwards would be a fifth of the time of collecting.
-    left_out = config.option.markexpr == "not system" and collection_path in SYSTEM_FOLDERS
-    return True if left_out else None
+    """True for what would be imported only to be deselected."""
+    if config.option.markexpr == "not system and not release":
+        return collection_path in SYSTEM_FOLDERS | RELEASE_FOLDERS or None
+    marked = config.option.markexpr in ("system", "release")
+    if marked and collection_path.name.startswith("test_"):
+        whole = (SYSTEM_FOLDERS | RELEASE_FOLDERS).intersection(collection_path.parents)
+        mark = f"pytest.mark.{config.option.markexpr}"
+        return None if whole or mark in collection_path.read_text(encoding="utf-8") else True
+    return None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if not SYSTEM_FOLDERS.isdisjoint(item.path.parents):
+        if not RELEASE_FOLDERS.isdisjoint(item.path.parents):
+            item.add_marker("release")
+        elif not SYSTEM_FOLDERS.isdisjoint(item.path.parents) and not item.get_closest_marker(
+            "release"
+        ):
             item.add_marker("system")
 
 

@@ -101,6 +101,7 @@ def memory(model: Callable[[str, str], Any], end_user: Any, content: str, **fiel
     )  # fmt: skip
 
 
+@pytest.mark.release
 @pytest.mark.django_db(transaction=True)
 def test_a_filled_database_of_the_first_release_is_upgraded_and_works() -> None:
     with scratch_database():

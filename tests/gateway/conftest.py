@@ -72,7 +72,19 @@ class Door:
             )
 
 
+class Scripted:
+    """An ASGI application that plays the script of whatever test runs: to start and stop a server
+    for each takes longer than most of the tests."""
+
+    def __init__(self) -> None:
+        self.script = Upstream()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.script(scope, receive, send)
+
+
 COUNTED = Counted()
+SCRIPTED = Scripted()
 
 
 @pytest.fixture(scope="package")
@@ -85,12 +97,17 @@ def mio() -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="package")
+def model_server() -> Iterator[str]:
+    with served(SCRIPTED) as address:
+        yield f"{address}/v1"
+
+
 @pytest.fixture
-def upstream() -> Iterator[Upstream]:
-    stub = Upstream()
-    with served(stub) as address:
-        stub.address = f"{address}/v1"
-        yield stub
+def upstream(model_server: str) -> Upstream:
+    SCRIPTED.script = Upstream()
+    SCRIPTED.script.address = model_server
+    return SCRIPTED.script
 
 
 @pytest.fixture

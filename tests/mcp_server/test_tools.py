@@ -10,12 +10,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from django.db import connection
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -28,7 +26,7 @@ from tests.deploy.deployed import running
 from tests.deploy.test_files import ROOT
 from tests.factories import make_app, make_contact, make_end_user, make_memory
 from tests.mio_site.waiting import eventually
-from tests.processes import database_url, end_other_sessions
+from tests.processes import database_url
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 TOOLS = {
@@ -38,8 +36,8 @@ TOOLS = {
 READING = {"who_is", "get_person", "recall", "upcoming_dates", "search", "fetch"}
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def address(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of two workers at the test database."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -48,11 +46,9 @@ def address(tmp_path: Path) -> Iterator[str]:
         "--lifespan", "off", "--port", str(port), "--log-level", "warning",
     ]  # fmt: skip
     env = {"DATABASE_URL": database_url(), "MIO_LLM": "offline"}
-    with running(command, tmp_path / "log", **env):
+    with running(command, tmp_path_factory.mktemp("mcp") / "log", **env):
         assert eventually(lambda: serve.answers("127.0.0.1", port, "/healthz"), 180)
         yield f"http://127.0.0.1:{port}/mcp"
-    with connection.cursor() as cursor:
-        end_other_sessions(cursor)
 
 
 @asynccontextmanager

@@ -215,7 +215,7 @@ def test_holding_finds_by_the_memorys_own_words_alone() -> None:
     assert not Memory.objects.holding(end_user, [*tea.tokens, "coffee"]).exists()
 
 
-@pytest.mark.system
+@pytest.mark.release
 @pytest.mark.django_db(transaction=True)
 def test_the_migration_back_and_forth_keeps_vectors_and_words() -> None:
     end_user = make_end_user()
