@@ -1,4 +1,10 @@
-"""A contact's profile, what a patch makes of it, and what is left without a source."""
+"""A contact's profile, what a patch makes of it, and what is left without a source.
+
+A new field of a profile also has a place in ``PROFILE_FIELDS`` of corrections/derived.py, a column of
+``Contact`` that is in its ``tracked`` (a migration), contacts/merge.py, corrections/forgotten_names.py and
+erasure/scrub.py; it is shown by contacts/cards.py with a caption of understanding/languages.toml,
+contacts/serializers.py and ``[fields]`` of dashboard/words.toml.
+"""
 
 import itertools
 import json

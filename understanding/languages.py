@@ -1,8 +1,10 @@
 """The languages that Mio writes: the captions of cards, the signs and the parts of sentences of each.
 
 To add a language: its tables in languages.toml, ``statements/fence.toml`` and ``memories/context/render.toml``,
-a label of each attribute in attributes.toml, a choice of ``EndUser.language``, its lists in
-``lexicon/``; then what compares with a language (``grep -rn '"zh"' --include=*.py .``).
+a label of each attribute in attributes.toml, a choice of ``EndUser.language`` (a migration), its lists
+in ``lexicon/``, the prompts that name both languages (``memories/prompts/``); then what compares with a
+language (``git grep '"zh"' '*.py'``) and the ranges of Han characters
+(``git grep -lE 'p.Han|u4e00' '*.py' '*.toml'``).
 """
 
 from collections.abc import Mapping
