@@ -1,7 +1,7 @@
 """The memories for a context: those linked to the people who are meant, text only for what is not
 linked yet, and what a search finds."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +17,7 @@ from memories.context.request import ContextRequest
 from memories.models import Link, Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
+from memories.search.query import Intent, infer
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.recall import Hit
 from memories.search.tokens import HAS_TIME, own, query_weights, tokenise
@@ -36,6 +37,9 @@ OVERLAP_WEIGHT, IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.5, 0.3, 0.2
 MOST_FORMER = 3
 # What one of these has of the score of its successor: it stands right below it.
 FORMER_SHARE = 0.95
+# So many of what a search finds are taken whatever their relevance. Of the rest, what is below the floor
+# brings up people whom nobody means in everyday talk.
+FIRST = 3
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
 _SQL = sql_pieces(__file__, shown=_SHOWN)
@@ -183,10 +187,20 @@ def search(
     with suppress(LateError):
         hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
         searched = "words" if embedding.failed else "yes"
+    hits = list(_near(request.message, hits))
     if looks_wider and hits:
         denied = said_not_to_be_about(end_user, people, [hit.memory.id for hit in hits])
         hits = [hit for hit in hits if hit.memory.id not in denied]
     return hits, searched
+
+
+def _near(message: str, hits: Iterable[Hit]) -> Iterator[Hit]:
+    """The hits without those that hardly have to do with the message; all for who looks around."""
+    explores = infer(message) is Intent.EXPLORE
+    for place, hit in enumerate(hits):
+        judged = hit.relevance
+        if explores or place < FIRST or judged is None or judged.likely >= relevance.FLOOR:
+            yield hit
 
 
 def candidates(
