@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from accounts.models import EndUser
+from memories.context import what
 from memories.providers.factory import embedder
+from memories.search import relevance
 from tests.api import ApiClient
 from tests.factories import make_contact, make_end_user, make_memory
 
@@ -137,6 +139,17 @@ def test_what_is_not_embedded_yet_is_found(client: ApiClient, zoe: EndUser) -> N
     (row,) = found(client, "Where does my sister live?")
     assert row["relevance"] is None
     assert injected(client, "Where does my sister live?")
+
+
+def test_beyond_the_first_few_only_what_is_relevant_is_told_unless_everything_is_asked_for(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    tell(zoe, KNOWN["en"])
+    told = injected(client, "Where does my sister live?")
+    assert len(told) >= what.FIRST
+    assert all(row["relevance"] >= relevance.FLOOR for row in told[what.FIRST :])
+    assert len(told) < len(KNOWN["en"])
+    assert len(injected(client, "What do you know about me?")) == len(KNOWN["en"])
 
 
 def test_what_is_known_of_somebody_meant_needs_no_relevance(
