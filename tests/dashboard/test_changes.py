@@ -84,7 +84,7 @@ def test_the_page_costs_as_many_statements_for_many_changes(
     people = [make_contact(user, f"Person {number}") for number in range(20)]
     for person in people:
         edit.edit_contact(user, person.pk, {"relationship": "friend"}, actor=OPERATOR)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         assert page(reviewer, user).count("<ins>") == 20
 
 
