@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from django.db.models import Exists, OuterRef, Value
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from accounts import cells
 from accounts.models import EndUser
 from accounts.scope import all_users
 from dashboard import access
 from dashboard.models import ADMINISTER, CORRECT, LOOK
+from dashboard.queries import review
 
 CURRENT = "end_user"  # of the session: the end user looked at last
 THEME = "theme"  # the cookie
@@ -40,11 +43,24 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         "away": [name for name, is_away in choices if is_away],
         "cell": cells.current(),
         "cell_page": "" if named else request.path,
+        "to_review": SimpleLazyObject(lambda: _to_review(request)),
     }
 
 
+@all_users()
+def _to_review(request: HttpRequest) -> int:
+    """How many decisions wait, up to review.MOST + 1. One statement, of the pages that show it."""
+    with access.entered_cell(request, {}):
+        if access.is_away():
+            return 0
+        waiting = review.capped(review.queues(access.end_users_of(request)))
+    return min(sum(waiting.values()), review.MOST + 1)
+
+
 def _current(request: HttpRequest, pk: int | None, *, may_be_other: bool) -> EndUser | None:
-    visible, current = access.end_users_of(request), None
+    others = access.apps_of(request).filter(archived_at=None).exclude(pk=OuterRef("app"))
+    several = Value(True) if cells.several() else Exists(others)
+    visible, current = access.end_users_of(request).annotate(several_apps=several), None
     if pk:
         with access.entered_cell(request, {"user": pk}):
             current = None if access.is_away() else visible.filter(pk=pk).first()

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from accounts import cells
 from accounts.models import App, Change, EndUser
 from accounts.paging import of_cells
-from contacts.models import Contact
+from contacts.models import Contact, Relation
 from dashboard import words
 from dashboard.queries import everywhere
 from dashboard.queries.contacts import tell_apart
@@ -27,7 +27,8 @@ from understanding.attributes import label
 MOST_NAMED = 3  # people and memories of one change
 MOST_LIVES = 100  # matters that changed in lives, on one page
 # Changes of few rows, whose values are told. A merge touches as many rows as there are links.
-TOLD = ("edit", "edit_contact", "resolve")
+TOLD = ("edit", "edit_contact", "resolve", "add_relation", "remove_relation")
+RELATION = Relation._meta.label_lower
 GENDERS = {"female": gettext_lazy("Female"), "male": gettext_lazy("Male")}
 UNTOLD = ("hide",)  # what a user asked to forget is not shown again
 
@@ -78,13 +79,19 @@ def _about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any
 def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterable[dict[str, Any]]:
     """What was there before and is not after, and the other way round."""
     for row in rows:
-        if row["id"] in shown and row["before"] and row["after"]:
-            old, new = (_in_words(row[side], language) for side in ("before", "after"))
+        before, after = row["before"], row["after"]
+        if row["model"] == RELATION and not (before and after):
+            tie = before or after
+            if tie["subject_id"] in shown and tie["object_id"] in shown:
+                kinds = {"before": before and [before["kind"]], "after": after and [after["kind"]]}
+                yield {"label": words.field("relationship"), **kinds}
+        elif row["id"] in shown and before and after:
+            old, new = _in_words(before, language), _in_words(after, language)
             for name in dict.fromkeys([*old, *new]):
-                before = [one for one in old.get(name, ()) if one not in new.get(name, ())]
-                after = [one for one in new.get(name, ()) if one not in old.get(name, ())]
-                if before or after:
-                    yield {"label": name, "before": before, "after": after}
+                gone = [one for one in old.get(name, ()) if one not in new.get(name, ())]
+                added = [one for one in new.get(name, ()) if one not in old.get(name, ())]
+                if gone or added:
+                    yield {"label": name, "before": gone, "after": added}
 
 
 def _in_words(columns: dict[str, Any], language: str) -> dict[str, list[str]]:

@@ -73,9 +73,11 @@ def people_map(end_user: EndUser, chosen: int | None = None) -> dict[str, Any]:
         graph.subgraph(drawn).edges(data=True),
         key=lambda tie: (not tie[2]["stated"], -tie[2]["weight"], tie[:2]),
     )
+    shown_panels = [panel for panel in panels if panel[2]]
     return {
         "groups": groups,
-        "panels": [panel for panel in panels if panel[2]],
+        "panels": shown_panels,
+        "half": len(shown_panels) // 2,  # before which the user stands
         "lines": [(one, other, tie["stated"]) for one, other, tie in ties[:MOST_LINES]],
         "undrawn": sum(len(groups[number][1]) - len(members) for number, _title, members in panels),
         "hidden": rows.count() - len(contacts),

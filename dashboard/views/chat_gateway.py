@@ -127,9 +127,9 @@ def trust(request: HttpRequest, key: int) -> HttpResponse:
     row = get_object_or_404(ApiKey.objects.filter(app__in=visible, revoked_at=None), pk=key)
     row.trusted = bool(request.POST.get("trusted"))
     row.save(update_fields=["trusted"])
-    message = _("Plain headers of the client of %(key)s are no longer believed.")
+    message = _("Plain headers of the client of %(key)s are no longer trusted.")
     if row.trusted:
-        message = _("Whom the client of %(key)s names in plain headers is believed.")
+        message = _("Whom the client of %(key)s names in plain headers is trusted.")
     feedback.done(request, message, key=row)
     return redirect("dashboard:gateway", row.app_id)
 

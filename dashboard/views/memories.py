@@ -24,6 +24,7 @@ from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.query import Intent, understand
 from memories.search.recall import SearchRequest
+from memories.search.tokens import query_weights
 from memories.types import MemoryType, Subtype
 
 MAX_QUERY = 2000
@@ -65,6 +66,9 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         )
         results = queries.results(end_user, hits)
         context["results"] = results
+        context["names"] = [
+            word for word in query_weights(wanted) if len(word) > 1 and ":" not in word
+        ]
         context["profiles"] = [one for one in results if one[1].kind == Memory.Kind.PROFILE]
         context["understood"] = understand(wanted, given, timezone.localtime())
         shown = [memory for _hit, memory in results]

@@ -28,7 +28,7 @@ from memories.erasure.erase import decide
 from memories.erasure.receipts import By
 from memories.models import Erasure
 from understanding.attributes import ON_OWN_CARD, is_single, label
-from understanding.text import clean
+from understanding.text import clean, visible
 
 MAX_NAME = 100
 MAX_LIMIT = 999_999  # requests a minute
@@ -129,15 +129,21 @@ def as_file(document: dict[str, Any], name: str) -> HttpResponse:
 
 
 @access.admin_page
-def before_forgetting(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+def before_forgetting(
+    request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
+) -> HttpResponse:
     """Exactly what will go: the one page that asks before it acts."""
-    context = {"end_user": end_user, "kept": queries.stored(end_user)}
-    return render(request, "users/forget.html", context)
+    context = {"end_user": end_user, "kept": queries.stored(end_user), **more}
+    return render(request, "users/forget.html", context, status=status)
 
 
 @access.admin_action
 def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Erases an end user for good."""
+    """Erases an end user for good, whose id was typed."""
+    typed, called = request.POST.get("confirm", ""), end_user.external_id
+    if typed.strip() not in (called.strip(), visible(called).strip()):
+        problem = _("This is not the ID. Nothing was erased.")
+        return before_forgetting.render(request, end_user, 422, typed=typed, problem=problem)
     erased = erase.forget_everything(end_user, access.erased_by(request))
     feedback.erased(request, erased, end_user.external_id)
     if erased.receipt:
@@ -318,5 +324,9 @@ urls = [
     path("u/<int:user>/undecided/", undecided, name="undecided"),
     path("u/<int:user>/undecided/<uuid:wish>/", decide_undecided, name="decide-undecided"),
     path("u/<int:user>/forget/", before_forgetting, name="before-forgetting"),
-    path("u/<int:user>/forget/now/", forget_user, name="forget-user"),
+    path(
+        "u/<int:user>/forget/now/",
+        access.form(before_forgetting, forget_user),
+        name="forget-user",
+    ),
 ]

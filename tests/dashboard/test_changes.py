@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from accounts.models import EndUser
 from contacts import edit
+from contacts.models import Relation
 from memories.corrections import edit_memories, merge_contacts
 from memories.models import Memory
 from tests.factories import SOME_DAY, make_contact, make_memory
@@ -84,7 +85,7 @@ def test_the_page_costs_as_many_statements_for_many_changes(
     people = [make_contact(user, f"Person {number}") for number in range(20)]
     for person in people:
         edit.edit_contact(user, person.pk, {"relationship": "friend"}, actor=OPERATOR)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         assert page(reviewer, user).count("<ins>") == 20
 
 
@@ -163,3 +164,15 @@ def test_the_list_is_narrowed_to_whose_changes_are_asked_for(
     for by, actor in (("operators", OPERATOR), ("apps", "app:chat"), ("jobs", "refiner")):
         rows = reviewer.get(at, {"by": by}).context["page"].rows
         assert [change.actor for change in rows] == [actor]
+
+
+def test_a_relation_is_told_with_what_was_said_of_whom(reviewer: Client, user: EndUser) -> None:
+    hong, ming = make_contact(user, "小红"), make_contact(user, "小明")
+    edit.add_relation(user, hong.pk, "姐姐", ming.pk, actor=OPERATOR)
+    made = Relation.objects.get()
+    assert '<ins><bdi class="said">姐姐</bdi></ins>' in page(reviewer, user)
+    edit.remove_relation(user, made.pk, actor=OPERATOR)
+    assert '<del><bdi class="said">姐姐</bdi></del>' in page(reviewer, user)
+    Memory.objects.all().delete()
+    ming.delete()
+    assert "姐姐" not in page(reviewer, user)

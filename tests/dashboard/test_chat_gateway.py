@@ -47,7 +47,7 @@ def page(app: App, name: str = "gateway") -> str:
 def test_an_upstream_is_set_and_its_secrets_are_kept_and_never_shown(
     admin: Client, app: App
 ) -> None:
-    assert b"Enter the model server that answers" in admin.get(page(app)).content
+    assert b"Three steps set it up" in admin.get(page(app)).content
     secrets = {"key": " sk-one ", "open_webui_secret": "shh-two"}
     sent = {"url": f"{URL}/", "placement": "system", **secrets}
     assert admin.post(page(app), sent, follow=True).status_code == 200

@@ -143,11 +143,11 @@ def test_the_list_takes_the_same_statements_whatever_its_length(
 ) -> None:
     contact = make_contact(user, "小红")
     listed(reviewer, user)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         listed(reviewer, user)
     for number in range(60):
         make_memory(user, f"memory {number}", make_contact(user, f"小红{number}"), contact)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         listed(reviewer, user, q="小红")
 
 

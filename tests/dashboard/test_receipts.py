@@ -72,7 +72,9 @@ def test_the_form_says_who_asked_and_leads_to_the_receipt(ann: EndUser) -> None:
     admin = signed_in("admin", name="ada")
     address = f"/u/{ann.pk}/forget/"
     assert "A data protection officer" in admin.get(address).content.decode()
-    answer = admin.post(f"{address}now/", {"asked_by": "officer"}, follow=True)
+    answer = admin.post(
+        f"{address}now/", {"asked_by": "officer", "confirm": ann.external_id}, follow=True
+    )
     receipt = Receipt.objects.get()
     assert answer.request["PATH_INFO"] == f"{LIST}{receipt.pk}/"
     assert told(receipt) == ("user", "officer", "operator:ada", (1, 1, 0))

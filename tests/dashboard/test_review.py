@@ -527,3 +527,12 @@ def test_namesakes_are_told_apart_beside_their_names_on_every_page(
     days = [("1990-05-03", "1991-05-03"), ("1991-05-03", "1990-05-03")]
     assert any(f"Birthday: {left} ≠ {right}" in page for left, right in days)
     assert "Both talk about boat." in page
+
+
+def test_the_menu_counts_what_waits_for_this_operator(reviewer: Client, pair: Suggestion) -> None:
+    assert reviewer.get("/users/").context["to_review"] == 1
+    decide(reviewer, pair, "different")
+    assert reviewer.get("/users/").context["to_review"] == 0
+    make_suggestion(make_contact(pair.end_user, "Ann"), make_contact(pair.end_user, "Anne"))
+    stranger = signed_in("reviewer", name="eve", apps=[make_app(name="other")])
+    assert stranger.get("/users/").context["to_review"] == 0

@@ -137,7 +137,7 @@ CASES: dict[str, tuple[str, str, Sent, Sent]] = {
     "a time zone": ("", "/time-zone/", {"time_zone": "Asia/Tokyo"}, {"time_zone": "Asia/Seoul"}),
     "unlink": ("people/{greta}/?tab=memories", "/outdate/", {}, {"memory": "{memory}"}),
     "forget a person": ("people/{greta}/forget/", "/forget/", {}, {}),
-    "forget the user": ("forget/", "/forget/now/", {}, {}),
+    "forget the user": ("forget/", "/forget/now/", {"confirm": "zoe"}, {"confirm": "zoe"}),
     "may be about who was forgotten": (
         "undecided/", "/undecided/*/", {"redact": "{message}"}, {"keep": "{message}"},
     ),

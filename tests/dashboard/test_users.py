@@ -96,7 +96,13 @@ def test_forgetting_first_lists_what_goes_and_then_leaves_nothing(
     asked = admin.get(reverse("dashboard:before-forgetting", args=[zoe.pk]))
     assert EndUser.objects.filter(pk=zoe.pk).exists()
     assert dict(asked.context["kept"])["memories"] == 1
-    said = admin.post(reverse("dashboard:forget-user", args=[zoe.pk]), follow=True)
+    at = reverse("dashboard:forget-user", args=[zoe.pk])
+    for typed in ("", "Zo"):
+        refused = admin.post(at, {"confirm": typed})
+        assert refused.status_code == 422
+        assert "This is not the ID. Nothing was erased." in refused.content.decode()
+        assert EndUser.objects.filter(pk=zoe.pk).exists()
+    said = admin.post(at, {"confirm": " zoe "}, follow=True)
     assert (
         "Erased \u2068zoe\u2069 for good: 1 person, 1 memory, 1 message." in said.content.decode()
     )

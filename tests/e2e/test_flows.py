@@ -176,6 +176,7 @@ def test_an_end_user_is_forgotten_for_good(household: Household) -> None:
     page.get_by_role("link", name="Erase…").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("for good?")
     expect(page.locator("main")).to_contain_text("40")  # messages
+    page.get_by_label("To confirm, type the ID").fill("li")
     page.get_by_role("button", name="Erase for good").click()
     expect(page.locator(".toast")).to_contain_text("Erased \u2068li\u2069")
     expect(page).to_have_url(re.compile("/receipts/[0-9a-f-]+/$"))

@@ -121,6 +121,7 @@
     for (const form of forms) {
       const chosen = form.querySelectorAll("[data-row] :checked").length;
       form.querySelectorAll("[data-chosen]").forEach((at) => (at.textContent = chosen));
+      form.querySelectorAll("[data-until]").forEach((at) => (at.hidden = chosen >= (at.dataset.needs || 1)));
       for (const at of form.elements) {
         if (at.type === "submit" && !at.formNoValidate) at.disabled = chosen < (at.dataset.needs || 1);
       }

@@ -5,15 +5,15 @@
 (() => {
   const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-  // The middle of a disc.
+  // The middle of a disc, of a group or of the user.
   function at(node) {
-    const { left, top, width, height } = node.firstElementChild.getBoundingClientRect();
+    const { left, top, width, height } = (node.dataset.place ? node : node.firstElementChild).getBoundingClientRect();
     return [left + width / 2, top + height / 2];
   }
 
   function draw(map) {
     const { left, top } = map.querySelector(".ties").getBoundingClientRect();
-    const places = new Map([...map.querySelectorAll("[data-node]")].map((node) => [node.dataset.node, at(node)]));
+    const places = new Map([...map.querySelectorAll("[data-node], [data-place]")].map((node) => [node.dataset.node ?? node.dataset.place, at(node)]));
     for (const line of map.querySelectorAll("[data-ends]")) {
       line.dataset.ends.split(" ").forEach((end, place) => {
         line.setAttribute(`x${place + 1}`, places.get(end)[0] - left);

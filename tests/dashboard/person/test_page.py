@@ -33,7 +33,7 @@ def test_a_tab_takes_the_same_statements_however_much_is_known(
         relations.relate(user, other, "colleague", hong)
         edit.edit_contact(user, hong.pk, {"gender": ["female", "male"][number % 2]}, actor="app:x")
     for tab in TABS[:5]:
-        with django_assert_max_num_queries(18, info=tab):
+        with django_assert_max_num_queries(19, info=tab):
             page(reviewer, hong, tab)
 
 
