@@ -158,6 +158,13 @@ class _Connection:
 connection = cast(BaseDatabaseWrapper, _Connection())
 
 
+def fetch(sql: str, params: Any = None, cell: str | None = None) -> list[Any]:
+    """The rows that a statement returns in this cell, else in the current one."""
+    with connections[cell or current()].cursor() as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchall()
+
+
 def is_shared(model: type[Model]) -> bool:
     """Whether its rows are in SHARED wherever the work is."""
     meta = model._meta

@@ -99,7 +99,7 @@ def _differences(recorder: Recorder) -> Iterator[dict[str, Any]]:
             continue
         if before is not None and after is not None:
             keys = [key for key in before if before[key] != after[key]]
-            model = model_of(row[0])
+            model = apps.get_model(row[0])
             for group in (model.unique_by, *model.together):
                 if not set(group).isdisjoint(keys):
                     keys += [key for key in group if key not in keys]
@@ -107,11 +107,7 @@ def _differences(recorder: Recorder) -> Iterator[dict[str, Any]]:
         yield {"model": row[0], "id": row[1], "before": before, "after": after}
 
 
-def model_of(label: str) -> type[Tracked]:
-    return apps.get_model(label)
-
-
 def current_rows(label: str, pks: Collection[str]) -> dict[Any, Tracked]:
     """The rows of a model that still exist, by primary key, with their tracked columns only."""
-    model = model_of(label)
+    model = apps.get_model(label)
     return model._default_manager.only("pk", *model.tracked).in_bulk(list(pks))

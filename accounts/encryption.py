@@ -49,13 +49,8 @@ def columns() -> Iterator[tuple[type[Model], str]]:
 
 def _keys() -> MultiFernet:
     """The first encrypts, all decrypt. Derived, so that nothing else that SECRET_KEY signs is a key."""
-    return MultiFernet(
-        [
-            Fernet(base64.urlsafe_b64encode(_hkdf().derive(name.encode())))
-            for name in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-        ]
-    )
-
-
-def _hkdf() -> HKDF:
-    return HKDF(hashes.SHA256(), 32, salt=None, info=b"mio secrets at rest")
+    keys = []
+    for name in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        derived = HKDF(hashes.SHA256(), 32, salt=None, info=b"mio secrets at rest")
+        keys.append(Fernet(base64.urlsafe_b64encode(derived.derive(name.encode()))))
+    return MultiFernet(keys)

@@ -476,7 +476,7 @@ class EndUser(InTimeZone, Tracked):
             self.learnt_offset = offset
 
 
-class Change(models.Model):
+class Change(UserRow):
     """One correction. ``rows`` lists the rows that it touched: ``{"model", "id", "before",
     "after"}`` with the tracked fields that differ; ``before`` None means created, ``after`` None
     deleted."""
@@ -491,8 +491,6 @@ class Change(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     undone_at = models.DateTimeField(null=True, blank=True)
     undone_by = models.CharField(max_length=100, blank=True, default="")
-
-    objects = ScopedQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -509,6 +507,3 @@ class Change(models.Model):
                 name="change_by_operator",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.verb} by {self.actor}"

@@ -82,9 +82,8 @@ def claim(app: App, external_id: str) -> int | None:
     cell, placed = cells.current(), _placed(app.pk, external_id)
     if placed is None:
         app.copy_to(cell)
-        with cells.connection.cursor() as cursor:
-            cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", ["accounts_enduser"])
-            (pk,) = cursor.fetchone()
+        number = "SELECT nextval(pg_get_serial_sequence(%s, 'id'))"
+        [(pk,)] = cells.fetch(number, ["accounts_enduser"])
         new = Placement(app=app, external_id=external_id, cell=cell, user_pk=pk)
         with transaction.atomic(cells.SHARED):
             # Nobody closes it meanwhile.

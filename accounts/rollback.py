@@ -17,10 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.apps import apps
 from django.db import models
 from django.utils import timezone
 
-from accounts.changes import CHUNK, UUIDS, Row, Rows, current_rows, model_of, snapshot
+from accounts.changes import CHUNK, UUIDS, Row, Rows, current_rows, snapshot
 from accounts.models import Change, Tracked
 from accounts.reasons import CodedError, Reason
 
@@ -86,7 +87,7 @@ def later_changes(change: Change) -> list[Change]:
 def _footprint(change: Change) -> _Footprint:
     footprint = _Footprint(named=set(UUIDS.findall(json.dumps(change.rows))))
     for row in change.rows:
-        model, before, after = model_of(row["model"]), row["before"], row["after"]
+        model, before, after = apps.get_model(row["model"]), row["before"], row["after"]
         footprint.rows.add((row["model"], row["id"]))
         footprint.ids.update(UUIDS.findall(row["id"]))
         footprint.grounds.update(_grounds(before))
@@ -117,11 +118,6 @@ def _unique(model: type[Tracked], side: Mapping[str, Any] | None) -> set[Any]:
     return {(model._meta.label_lower, *(side[name] for name in model.unique_by))}
 
 
-def mark_undone(change: Change, actor: str) -> None:
-    change.undone_at, change.undone_by = timezone.now(), actor
-    change.save(update_fields=["undone_at", "undone_by"])
-
-
 def put_back(rows: Iterable[dict[str, Any]]) -> None:
     """Puts back the ``rows`` of a change, later ones of which are undone; call inside a transaction
     that holds the end user's lock. Rows that free a unique value come before those that take it."""
@@ -137,11 +133,11 @@ def put_back(rows: Iterable[dict[str, Any]]) -> None:
     }
     for label in reversed(created):
         pks = [row["id"] for row in created[label]]
-        model_of(label)._default_manager.filter(pk__in=pks).delete()
+        apps.get_model(label)._default_manager.filter(pk__in=pks).delete()
     for label, each in altered.items():
-        _alter(model_of(label), each, {str(pk): item for pk, item in now[label].items()})
+        _alter(apps.get_model(label), each, {str(pk): item for pk, item in now[label].items()})
     for label, each in deleted.items():
-        _restore(model_of(label), each)
+        _restore(apps.get_model(label), each)
 
 
 def _alter(model: type[Tracked], rows: Rows, items_by_pk: Mapping[str, Tracked]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from accounts.cells import connection
+from accounts.cells import fetch
 from accounts.models import EndUser
 from understanding.coreference import discourse
 from understanding.names import name_key, readings, syllable
@@ -83,19 +83,15 @@ def hits(
     by the key "", as far as they stand. At most ``MAX_ALIKE`` a key; of the keys of ``days``, which
     many people may share, so many in all.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _HITS,
-            {
-                "end_user": end_user.pk,
-                "keys": list(keys),
-                "days": list(days),
-                "contacts": list(contacts),
-                "most": MAX_ALIKE,
-                "related": related,
-            },
-        )
-        return [Hit(*row) for row in cursor.fetchall()]
+    wanted = {
+        "end_user": end_user.pk,
+        "keys": list(keys),
+        "days": list(days),
+        "contacts": list(contacts),
+        "most": MAX_ALIKE,
+        "related": related,
+    }
+    return [Hit(*row) for row in fetch(_HITS, wanted)]
 
 
 def relations_of(

@@ -276,15 +276,13 @@ def tell_apart(one: Contact, other: Contact, recorder: Recorder, *, actor: str) 
     """Remembers that two contacts are two people."""
     first, second = sorted((one.id, other.id))
     pair = Suggestion.objects.of(one.end_user).filter(first=first, second=second).first()
-    fresh = pair is None
     if pair is None:
         pair = Suggestion(end_user_id=one.end_user_id, first_id=first, second_id=second)
         pair.verdict, pair.confidence = Suggestion.Verdict.AMBIGUOUS, 0.0
     else:
         recorder.watch([pair])
     _decide(pair, State.DIFFERENT, actor)
-    if fresh:
-        recorder.watch([pair], created=True)
+    recorder.watch([pair], created=True)  # where it was not there before
 
 
 def part(
@@ -359,12 +357,12 @@ def _part_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Reco
             continue
         recorder.watch([row])
         subject, other = (new.id if at == old.id else at for at in (row.subject_id, row.object_id))
-        copy = Relation(end_user_id=old.end_user_id, kind=row.kind, sources=theirs)
-        copy.subject_id, copy.object_id = subject, other
-        row.sources = [source for source in row.sources if source not in moved]
-        if row.sources:
-            row.save(update_fields=["sources"])
-        else:
-            row.delete()
-        copy.save()
+        relations.without_sources([row], moved)
+        copy = Relation.objects.create(
+            end_user_id=old.end_user_id,
+            subject_id=subject,
+            kind=row.kind,
+            object_id=other,
+            sources=theirs,
+        )
         recorder.watch([copy], created=True)

@@ -6,7 +6,7 @@ from django.contrib.auth.management import create_permissions
 from django.contrib.auth.models import Group, Permission
 from django.db import models
 
-from accounts.models import App
+from accounts.models import App, NumberedRow
 
 LOOK, CORRECT, ADMINISTER = "dashboard.look", "dashboard.correct", "dashboard.administer"
 
@@ -30,7 +30,7 @@ def install_roles() -> None:
         group.permissions.set([by_name[name] for name in permissions])
 
 
-class Operator(models.Model):
+class Operator(NumberedRow):
     """The apps whose end users a person may see; without a row they see all. What they may do there
     is decided by their groups (``ROLES``)."""
 
@@ -47,6 +47,3 @@ class Operator(models.Model):
             ("correct", "Can correct, merge, undo and retry"),
             ("administer", "Can manage keys, run jobs and erase"),
         ]
-
-    def __str__(self) -> str:
-        return f"operator {self.pk}"

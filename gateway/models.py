@@ -2,12 +2,12 @@
 
 from django.db import models
 
-from accounts.models import App
+from accounts.models import App, NumberedRow
 
 MAX_URL = 500
 
 
-class Upstream(models.Model):
+class Upstream(NumberedRow):
     """The server of the OpenAI protocol that answers the chats of an app: ``url`` ends where its
     ``/chat/completions`` begins. ``key`` and ``open_webui_secret`` are encrypted
     (``accounts.encryption``). Without a key, the caller's own is passed through."""
@@ -24,6 +24,3 @@ class Upstream(models.Model):
     open_webui_secret = models.TextField(blank=True, default="", editable=False)
     placement = models.CharField(max_length=6, choices=Placement, default=Placement.TAIL)
     created_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return f"upstream {self.pk}"

@@ -24,6 +24,7 @@ from imports.types import NotReadable, Turn
 from memories import queue
 from memories.erasure import erase
 from memories.models import Memory, Message
+from memories.models.memory import resting_on
 from memories.pipeline import buffer
 
 VERB = "import_chat"
@@ -154,10 +155,8 @@ def take_back(change: Change) -> None:
     end_user = import_.end_user
     rows = Message.objects.of(end_user).filter(metadata__contains={"import": str(import_.pk)})
     ids = list(rows.values_list("pk", flat=True))
-    resting = Memory.objects.of(end_user).filter(source_message_ids__overlap=ids)
-    alone = list(
-        resting.facts().filter(source_message_ids__contained_by=ids).values_list("pk", flat=True)
-    )
+    resting = Memory.objects.of(end_user).facts().filter(resting_on(ids))
+    alone = list(resting.values_list("pk", flat=True))
     met = _met(end_user, import_, ids, change)
     erase.forget_these(end_user, alone, (), ids, ())
     left = [c.pk for c in Contact.objects.of(end_user).filter(pk__in=met, links=None)]

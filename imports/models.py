@@ -5,10 +5,10 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
-from accounts.models import Change, EndUser, ScopedQuerySet
+from accounts.models import Change, EndUser, UserRow
 
 
-class Import(models.Model):
+class Import(UserRow):
     """One file of one end user. It holds no names and no words: those of an upload lie beside the
     file until it is taken in (``imports.uploads``); later they are in messages and contacts.
     ``change`` is the id of the Change by which all of it is undone."""
@@ -48,13 +48,8 @@ class Import(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = ScopedQuerySet.as_manager()
-
     class Meta:
         ordering = ["-created_at"]
-
-    def __str__(self) -> str:
-        return f"import {self.pk}"
 
     def close(self, form: str, counts: dict[str, int], change: Change | None) -> None:
         """Notes that people and memories were taken in."""

@@ -20,11 +20,11 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.best_effort import best_effort
-from accounts.cells import connection
+from accounts.cells import connection, fetch
 from accounts.changes import Recorder
 from accounts.models import Change, EndUser
 from memories.models import Edge, Memory
-from memories.sql_files import fetch, sql_pieces
+from memories.sql_files import sql_pieces
 
 Kind = Edge.Kind
 

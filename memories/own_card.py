@@ -5,7 +5,7 @@ from datetime import datetime, time
 from itertools import chain, zip_longest
 from typing import Any
 
-from accounts.cells import connection
+from accounts.cells import fetch
 from accounts.models import EndUser
 from contacts.cards import line
 from understanding.attributes import ON_OWN_CARD, is_single, label
@@ -67,12 +67,10 @@ def text_of(end_user: EndUser) -> str:
     known = of(end_user)
     roles = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
     noted = wording(end_user.reads)["note"]
-    with connection.cursor() as cursor:
-        cursor.execute(_FAMILY, [end_user.pk, end_user.pk, roles, MOST_FAMILY])
-        people = [
-            {"value": noted.format(name, role) if role and role != name else name}
-            for name, role in cursor.fetchall()
-        ]
+    people = [
+        {"value": noted.format(name, role) if role and role != name else name}
+        for name, role in fetch(_FAMILY, [end_user.pk, end_user.pk, roles, MOST_FAMILY])
+    ]
     both = {**known, "family": [*known.get("family", []), *people]}
     return render({key: both[key] for key in ON_OWN_CARD if both.get(key)}, end_user.reads)
 

@@ -1,4 +1,4 @@
-"""A contact's profile, what a patch makes of it, and what is left without a source.
+"""What a patch makes of a contact's profile, and what is left of it without a source.
 
 A new field of a profile also has a place in ``PROFILE_FIELDS`` of corrections/derived.py, a column of
 ``Contact`` that is in its ``tracked`` (a migration), contacts/merge.py, corrections/forgotten_names.py and
@@ -7,17 +7,11 @@ contacts/serializers.py and ``[fields]`` of dashboard/words.toml.
 """
 
 import itertools
-import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
 
-from pydantic import TypeAdapter
-
-from contacts import cards
-from contacts.models import Contact
 from memories.fact_conflicts import FORMER, same_value, told_key
 from memories.types import (
     AttributeValue,
@@ -36,22 +30,6 @@ P = TypeVar("P", bound=AttributeValue | TimelineEvent | Reference)
 SHOWN_KEYS = 40
 SHOWN_VALUES = 8
 SHOWN_EVENTS = 10
-_PROFILE = TypeAdapter(Profile)
-
-
-def load(columns: Mapping[str, Any]) -> Profile:
-    """A profile from the JSON of a contact's columns, as ``dump`` gives them."""
-    return _PROFILE.validate_python(columns)
-
-
-def dump(profile: Profile) -> dict[str, Any]:
-    """The contact's columns: attributes, personality, personality_sources, timeline, references."""
-
-    def plain(value: datetime | UUID) -> str:
-        return value.isoformat() if isinstance(value, datetime) else str(value)
-
-    columns: dict[str, Any] = json.loads(json.dumps(asdict(profile), default=plain))
-    return columns
 
 
 def sources(profile: Profile) -> set[UUID]:
@@ -245,11 +223,3 @@ def settled(patch: ProfilePatch, person: UUID, memories: Sequence[StoredMemory])
                     value = AttributeValue(fact.value, (memory.id,), fact.valid_from)
                     values[past] = (*known, value)
     return replace(patch, attributes=values, replaces=patch.replaces & values.keys())
-
-
-def as_text(contact: Contact) -> str:
-    """A contact's profile as the content of a memory: its card without the newest notes,
-    which are memories of their own."""
-    card = cards.render(contact, contact.end_user.language)
-    sections = (row for caption, items in card.sections for row in (caption, *items))
-    return "\n".join([card.heading, *card.lines, *sections])

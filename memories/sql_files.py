@@ -7,8 +7,6 @@ from typing import Any
 
 import pgtrigger
 
-from accounts.cells import connection
-
 _ROWS = {
     pgtrigger.Insert: {"new": "new_rows"},
     pgtrigger.Delete: {"old": "old_rows"},
@@ -44,10 +42,3 @@ def sql_pieces(module: str, **constants: Any) -> dict[str, str]:
     for name, piece in zip(pieces[::2], pieces[1::2], strict=True):
         found[name] = piece.format(**constants, **found)
     return found
-
-
-def fetch(sql: str, params: Any) -> list[Any]:
-    """The rows of a SELECT."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        return cursor.fetchall()

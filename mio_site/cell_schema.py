@@ -22,19 +22,18 @@ def added() -> list[str]:
     """The cells beside SHARED that ``cells add`` has made, as far as MIO_CELLS names them."""
     if not cells.several():
         return []
-    with connections[cells.SHARED].cursor() as cursor:  # also before models are to be had
-        cursor.execute("SELECT name FROM accounts_cell WHERE number > 0 ORDER BY number")
-        return [name for (name,) in cursor.fetchall() if name in cells.names()]
+    # Also before models are to be had.
+    numbered = "SELECT name FROM accounts_cell WHERE number > 0 ORDER BY number"
+    return [name for (name,) in cells.fetch(numbered, cell=cells.SHARED) if name in cells.names()]
 
 
 def schema_of(cell: str) -> str:
     """The schema that a cell is in, also before there is one of this name."""
-    with connections[cell].cursor() as cursor:
-        cursor.execute(
-            "SELECT setting, coalesce(current_schema(), 'public') FROM pg_settings "
-            "WHERE name = 'search_path'"
-        )
-        path, there = cursor.fetchone()
+    [(path, there)] = cells.fetch(
+        "SELECT setting, coalesce(current_schema(), 'public') FROM pg_settings "
+        "WHERE name = 'search_path'",
+        cell=cell,
+    )
     first = path.partition(",")[0].strip(' "')
     return there if first in ("$user", "public", "") else first
 
@@ -84,10 +83,9 @@ def duplicates(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _identity(cell: str) -> tuple[object, ...]:
-    with connections[cell].cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_postmaster_start_time(), current_database(), "
-            "inet_server_addr(), inet_server_port()"
-        )
-        server: tuple[object, ...] = cursor.fetchone()
+    [server] = cells.fetch(
+        "SELECT pg_postmaster_start_time(), current_database(), "
+        "inet_server_addr(), inet_server_port()",
+        cell=cell,
+    )
     return *server, schema_of(cell)

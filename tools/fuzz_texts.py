@@ -28,7 +28,7 @@ from memories.types import (
     Turn,
 )
 from understanding.coreference.discourse import stated_relations
-from understanding.coreference.resolve import refers_back, resolve
+from understanding.coreference.resolve import refers_back, resolve_turns
 from understanding.dates import time_range
 from understanding.dates.relative_dates import find_dates
 from understanding.entities import tag
@@ -85,7 +85,7 @@ def extract(text: str) -> None:
 def resolve_in_context(text: str) -> None:
     """Whom ``text`` means, said after itself."""
     said = Utterance("user", text, tuple(find_mentions(text, ENTRIES)))
-    resolve(said, [said], [], stated_relations(list(PEOPLE)))
+    resolve_turns(said, [said], [], stated_relations(list(PEOPLE)))
 
 
 def settle(text: str) -> None:

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.models import App, EndUser, InEveryCell
+from accounts.models import App, EndUser, InEveryCell, NumberedRow
 
 MAX_URL = 500
 
@@ -71,7 +71,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.select_related("endpoint").defer(*hidden)
 
 
-class Delivery(models.Model):
+class Delivery(NumberedRow):
     """One event for one endpoint: an outbox row, which triggers of the database write in the
     transaction of the change (``migrations/0002_outbox.sql``). ``data`` holds ids only.
 
@@ -116,6 +116,3 @@ class Delivery(models.Model):
             ),
             models.Index(fields=["endpoint", "-created_at", "id"], name="delivery_latest"),
         ]
-
-    def __str__(self) -> str:
-        return f"delivery {self.pk}"

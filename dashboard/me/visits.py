@@ -51,7 +51,10 @@ def _visited(view: View, methods: list[str]) -> View:
             with own_page.opened(token, writes=request.method == "POST") as visit:
                 origin = visit.origin
                 with override(_LANGUAGES.get(visit.language, get_language())):
-                    reply = _answer(view, request, visit, named)
+                    try:
+                        reply = view(request, visit, **named)
+                    except Http404:
+                        reply = show(request, "closed", visit, status=404)
         except Void:
             reply = show(request, "closed", None, status=404)
         except Moving:
@@ -62,13 +65,6 @@ def _visited(view: View, methods: list[str]) -> View:
 
 
 _LANGUAGES = {"en": "en", "zh": "zh-hans"}
-
-
-def _answer(view: View, request: HttpRequest, visit: Visit, named: Any) -> HttpResponse:
-    try:
-        return view(request, visit, **named)
-    except Http404:
-        return show(request, "closed", visit, status=404)
 
 
 def _sealed(reply: HttpResponse, origin: str) -> HttpResponse:

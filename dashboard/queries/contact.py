@@ -10,7 +10,7 @@ from django.db.models import BooleanField, F, JSONField, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils.dateparse import parse_datetime
 
-from accounts.cells import connection
+from accounts.cells import fetch
 from accounts.models import Change, EndUser
 from contacts.models import Contact, ContactKey, Suggestion
 from memories.models import Memory, Message
@@ -177,9 +177,7 @@ def changes_of(contact: Contact) -> QuerySet[Change]:
     memories = contact.links.filter(rejected=False).order_by("-pk").values_list("memory", flat=True)
     ids = [str(pk) for pk in (contact.pk, *merged, *memories[:MOST_SUBJECTS])]
     changes = Change.objects.of(contact.end_user_id).defer("rows")
-    with connection.cursor() as cursor:
-        cursor.execute(_ABOUT, [ids, contact.end_user_id, MOST_SORTED + 1])
-        hits = [pk for (pk,) in cursor.fetchall()]
+    hits = [pk for (pk,) in fetch(_ABOUT, [ids, contact.end_user_id, MOST_SORTED + 1])]
     if len(hits) <= MOST_SORTED:
         return changes.filter(pk__in=hits)
     # So many that one is met soon when all are read from the latest on. The function, unlike

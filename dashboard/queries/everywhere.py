@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from accounts.cells import connection
+from accounts.cells import fetch
 from accounts.models import EndUser
 from accounts.paging import merged
 from contacts import key_index
@@ -79,6 +79,4 @@ def _memories(users: QuerySet[EndUser], q: str) -> list[Memory]:
 
 def _ids(statement: str, users: QuerySet[EndUser], params: list[Any]) -> list[UUID]:
     sql, given = users.order_by().values("pk").query.sql_with_params()
-    with connection.cursor() as cursor:
-        cursor.execute(statement.format(users=sql), [*given, *params])
-        return [pk for (pk,) in cursor.fetchall()]
+    return [pk for (pk,) in fetch(statement.format(users=sql), [*given, *params])]

@@ -110,8 +110,7 @@ def health(users: QuerySet[EndUser]) -> Health:
     if outages := list(Outage.objects.all()):
         causes = list(dict.fromkeys(outage.error for outage in outages))
         refusal = {"causes": causes, "since": outages[0].since, "waiting": refused}
-    unread_states = [Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED]
-    reading = Exists(Batch.objects.filter(end_user=OuterRef("pk"), state__in=unread_states))
+    reading = Exists(Batch.objects.filter(end_user=OuterRef("pk"), state__in=Work.UNDER_WAY))
     waiting = Q(message_seq__gt=F("extracted_seq")) | reading
     demo_unread = users.filter(waiting, **demo.WHO).exists()
     return Health(oldest, unread, refusal, work, demo_unread)

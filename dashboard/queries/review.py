@@ -11,7 +11,6 @@ from django.db.models import F, Max, Min, Model, Prefetch, QuerySet
 from django.utils import timezone
 
 from accounts import cells
-from accounts.cells import connection
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge
@@ -158,9 +157,8 @@ def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
             continue
         counts.append(f"(SELECT count(*) FROM ({sql}) AS counted)")  # noqa: S608 values are params
         params += values
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(counts)}", params)
-        return dict(zip(waiting, cursor.fetchone(), strict=True))
+    [row] = cells.fetch(f"SELECT {', '.join(counts)}", params)
+    return dict(zip(waiting, row, strict=True))
 
 
 def elsewhere(waiting: Mapping[str, QuerySet]) -> list[tuple[str, int]]:

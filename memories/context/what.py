@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from accounts.cells import fetch
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from memories.context.render import InjectedContact, InjectedMemory
@@ -21,7 +22,7 @@ from memories.search.query import Intent, infer
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.recall import Hit
 from memories.search.tokens import HAS_TIME, own, query_weights, tokenise
-from memories.sql_files import fetch, sql_pieces
+from memories.sql_files import sql_pieces
 from understanding.attributes import label
 from understanding.languages import wording
 from understanding.names import name_key

@@ -2,16 +2,21 @@
 memory steps back behind a profile of which it is a source; one that no profile speaks for keeps its
 weight. Callers hold the end user's lock."""
 
+import json
 from collections.abc import Collection
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from pydantic import TypeAdapter
 
+from accounts.cells import fetch
 from accounts.changes import UNRECORDED, Recorder
 from accounts.models import EndUser
-from contacts import relations, store
+from contacts import cards, relations, store
 from contacts.models import Contact
 from memories import profiles, queue
 from memories.models import (
@@ -26,22 +31,37 @@ from memories.models import (
 from memories.search import context_tokens
 from memories.search.sql import statement
 from memories.search.tokens import tokenise
-from memories.sql_files import fetch
 from memories.types import MemoryType, Profile, Subtype
 
 PROFILE_FIELDS = ["attributes", "personality", "personality_sources", "timeline", "references"]
+_PROFILE = TypeAdapter(Profile)
 _MISPLACED = statement(__file__, "misplaced.sql")
 
 
-def profile_of(contact: Contact) -> Profile:
-    """The contact's profile as the pure functions take it."""
-    return profiles.load({name: getattr(contact, name) for name in PROFILE_FIELDS})
+def profile_of(contact: Contact, fields: Collection[str] = PROFILE_FIELDS) -> Profile:
+    """The contact's profile, or only these fields of it, as the pure functions take it."""
+    return _PROFILE.validate_python({name: getattr(contact, name) for name in fields})
 
 
-def set_profile(contact: Contact, profile: Profile) -> None:
-    """Puts a profile on the contact (unsaved)."""
-    for field, value in profiles.dump(profile).items():
-        setattr(contact, field, value)
+def set_profile(
+    contact: Contact, profile: Profile, fields: Collection[str] = PROFILE_FIELDS
+) -> None:
+    """Puts a profile, or only these fields of it, on the contact (unsaved) as JSON."""
+
+    def plain(value: datetime | UUID) -> str:
+        return value.isoformat() if isinstance(value, datetime) else str(value)
+
+    columns = json.loads(json.dumps(asdict(profile), default=plain))
+    for name in fields:
+        setattr(contact, name, columns[name])
+
+
+def profile_text(contact: Contact) -> str:
+    """A contact's profile as the content of a memory: its card without the newest notes,
+    which are memories of their own."""
+    card = cards.render(contact, contact.end_user.language)
+    sections = (row for caption, items in card.sections for row in (caption, *items))
+    return "\n".join([card.heading, *card.lines, *sections])
 
 
 def reindex(memory: Memory) -> None:
@@ -123,7 +143,7 @@ def write_profile_memory(contact: Contact, recorder: Recorder = UNRECORDED) -> M
         return None
     if existing is not None and contact.merged_into_id is None:
         point_at_profiles(contact.end_user, of=existing, recorder=recorder)
-    content = profiles.as_text(contact)
+    content = profile_text(contact)
     if existing is not None and existing.content == content:
         return existing
     memory = existing or Memory(
@@ -264,8 +284,9 @@ def give_weight_back(end_user: EndUser, memory_ids: Collection[UUID]) -> None:
 
 def cancel_consolidations(end_user: EndUser, contact_ids: Collection[UUID]) -> None:
     """Stops consolidations of these contacts that wait or run; what is new is read again later."""
-    open_states = (Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED)
-    work = Consolidation.objects.of(end_user).filter(contact__in=contact_ids, state__in=open_states)
+    work = Consolidation.objects.of(end_user).filter(
+        contact__in=contact_ids, state__in=Consolidation.UNDER_WAY
+    )
     stopped = work.update(
         state=Work.State.CANCELLED, finished_at=timezone.now(), leased_until=None, retry_at=None
     )

@@ -12,13 +12,14 @@ from django.conf import settings
 from django.db import IntegrityError
 from django.db.models import Exists, F, Model, OuterRef, Value
 from django.db.models.functions import Greatest, Least, Substr
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from accounts.cells import atomic, connection
 from accounts.changes import UNRECORDED, Rows
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
-from accounts.rollback import CannotUndo, LaterChanges, later_changes, mark_undone, put_back
+from accounts.rollback import CannotUndo, LaterChanges, later_changes, put_back
 from contacts import merge as identities
 from contacts import relations
 from contacts.models import Contact, Relation
@@ -26,7 +27,6 @@ from memories import profiles, queue
 from memories.corrections import derived, edit_memories, erasure_requests, merge_contacts
 from memories.corrections.review_links import DOUBTFUL
 from memories.models import Edge, EntityLink, Link, Memory
-from memories.types import Profile
 from understanding.people.mentions import entries_of, find_mentions
 
 _CONTACT, _LINK = Contact._meta.label_lower, Link._meta.label_lower
@@ -52,7 +52,8 @@ def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list
                 if hook := settings.MIO_UNDO_HOOKS.get(one.verb):
                     import_string(hook)(one)
                 _restore(end_user, one)
-                mark_undone(one, actor)
+                one.undone_at, one.undone_by = timezone.now(), actor
+                one.save(update_fields=["undone_at", "undone_by"])
                 erasure_requests.cancel(one)
             # Not at the end of the transaction: here a row that points at nothing is refused.
             connection.check_constraints()
@@ -193,12 +194,11 @@ def _read_again(end_user: EndUser, rows: Rows, read_since: dict[int, tuple[UUID,
         restored = recorded.get((_CONTACT, str(contact.pk)), set())
         if "personality" in restored:
             restored = {*restored, "personality_sources"}
-        columns = {n: getattr(contact, n) for n in derived.PROFILE_FIELDS if n not in restored}
-        profile = profiles.load(profiles.dump(Profile()) | columns)
-        left, again = profiles.without(profile, stale[contact.pk])
-        for name in columns:
-            setattr(contact, name, profiles.dump(left)[name])
-        contact.save(update_fields=list(columns))
+        fields = [name for name in derived.PROFILE_FIELDS if name not in restored]
+        learnt = derived.profile_of(contact, fields)
+        left, again = profiles.without(learnt, stale[contact.pk])
+        derived.set_profile(contact, left, fields)
+        contact.save(update_fields=fields)
         derived.reopen(end_user, contact, again)
     for link in Link.objects.of(end_user).filter(pk__in=read_since):
         if "consolidated_at" not in recorded.get((_LINK, str(link.pk)), ()):

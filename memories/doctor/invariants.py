@@ -12,11 +12,10 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts import row_security, scope
-from accounts.cells import atomic, connection
+from accounts.cells import atomic, connection, fetch
 from accounts.models import EndUser
 from contacts import cards, store
 from contacts.models import Contact
-from memories import profiles
 from memories.corrections import derived, merge_contacts
 from memories.jobs import job_runs, schedules, sweep
 from memories.models import AROUND, AROUND_SHARE, Batch, Consolidation, Edge, JobRun, Memory, Work
@@ -26,7 +25,6 @@ from memories.providers.factory import embedder
 from memories.search import context_tokens
 from memories.search.sql import statement
 from memories.search.tokens import own, tokenise
-from memories.sql_files import fetch
 from understanding.statements.secrets import refusal
 
 CHUNK = 500
@@ -154,7 +152,7 @@ def profile_memories_are_current() -> Iterator[Finding]:
     for contact in settled.iterator(CHUNK):
         content = contents.get(f"profile:{contact.id}")
         learnt = contact.attributes or contact.personality or contact.timeline
-        if (content or learnt) and content != profiles.as_text(contact):
+        if (content or learnt) and content != derived.profile_text(contact):
             yield Finding(contact.end_user_id, contact.id, "profile memory is out of date")
 
 

@@ -45,6 +45,7 @@ from memories.models import (
     ModelCall,
     Receipt,
 )
+from memories.models.memory import resting_on
 
 log = logging.getLogger(__name__)
 
@@ -164,9 +165,7 @@ def forget_messages(end_user: EndUser, messages: MessageQuerySet, by: By = NOBOD
 
 def _resting_on(end_user: EndUser, message_ids: Collection[int]) -> set[UUID]:
     """The memories that rest on these messages alone."""
-    ids = list(message_ids)
-    resting = Memory.objects.of(end_user).facts().filter(source_message_ids__overlap=ids)
-    alone = resting.filter(source_message_ids__contained_by=ids)
+    alone = Memory.objects.of(end_user).facts().filter(resting_on(message_ids))
     return set(alone.values_list("pk", flat=True))
 
 

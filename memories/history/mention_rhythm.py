@@ -5,8 +5,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
+from accounts.cells import fetch
 from accounts.models import EndUser
-from memories.sql_files import fetch, sql_pieces
+from memories.sql_files import sql_pieces
 
 MOST_MEMORIES = 300  # of each person, the latest
 LEAST_DAYS = 5  # on which somebody was spoken of, before there is a rhythm

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from accounts.cells import fetch
 from accounts.models import EndUser
 from memories.models import Edge, Memory
 from memories.search.sql import statement
-from memories.sql_files import fetch
 
 Status = Memory.Status
 

@@ -19,14 +19,14 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from accounts.cells import atomic, connection
+from accounts.cells import atomic, connection, fetch
 from accounts.models import EndUser
 from memories import scoring
 from memories.budget import Budget
 from memories.models import CONSOLIDATED_IMPORTANCE, PROFILE_IMPORTANCE, Memory
 from memories.pipeline import sync_contacts
 from memories.scoring import Parts
-from memories.sql_files import fetch, sql_pieces
+from memories.sql_files import sql_pieces
 
 # A smaller change moves no result; not writing it leaves no dead row behind.
 LEAST_CHANGE = 0.0005

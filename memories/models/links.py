@@ -12,11 +12,11 @@ from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Greatest
 
-from accounts.cells import COUNTED_BITS
+from accounts.cells import COUNTED_BITS, fetch
 from accounts.models import EndUser, ScopedQuerySet, Tracked, UserRow, between_0_and_1, reference
 from contacts.models import Contact
 from memories.models.memory import AHEAD, TELL_DATES, Memory
-from memories.sql_files import after, fetch, sql_pieces
+from memories.sql_files import after, sql_pieces
 from memories.types import EdgeKind
 from understanding.attributes import label
 from understanding.languages import wording

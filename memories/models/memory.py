@@ -468,6 +468,12 @@ def fact_row(fact: StoredFact) -> dict[str, Any]:
     return row | {name: at.astimezone(UTC).isoformat() for name, at in times.items()}
 
 
+def resting_on(message_ids: Iterable[int]) -> Q:
+    """The memories that rest on these messages alone."""
+    ids = list(message_ids)
+    return Q(source_message_ids__overlap=ids, source_message_ids__contained_by=ids)
+
+
 def content_hash(content: str) -> str:
     """SHA-256 of the normalised content: equal for what differs only in case, width, accents,
     traditional or simplified script, or white space."""

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import App, Change, EndUser, NumberedRow, ScopedQuerySet, UserRow, reference
 
 
-class ModelCall(models.Model):
+class ModelCall(NumberedRow):
     """The ledger of model calls: what was asked of whom and what it cost, never the text, but
     for an answer that could not be used, for some days."""
 
@@ -46,9 +46,6 @@ class ModelCall(models.Model):
         ordering = ["-created_at"]
         indexes = [models.Index(fields=["-created_at"], name="model_call_latest")]
 
-    def __str__(self) -> str:
-        return f"{self.purpose} by {self.provider}"
-
 
 class Outage(models.Model):
     """A model whose server refuses whatever is asked, from the first refusal until it takes a
@@ -82,7 +79,7 @@ class SlowModel(models.Model):
         return self.model
 
 
-class Tally(models.Model):
+class Tally(NumberedRow):
     """The ``sums`` of a ledger's rows before the day ``until``, as memories.tallies keeps them."""
 
     ledger = models.CharField(max_length=20, primary_key=True)
@@ -91,9 +88,6 @@ class Tally(models.Model):
 
     class Meta:
         verbose_name_plural = "tallies"
-
-    def __str__(self) -> str:
-        return f"{self.ledger} before {self.until}"
 
 
 class Retrieval(UserRow):
@@ -263,16 +257,13 @@ class Claim(UserRow):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["end_user", "what"], name="claim_once")]
 
-    def __str__(self) -> str:
-        return f"{self.operator} is on {self.what}"
-
     @staticmethod
     def name_of(row: models.Model) -> str:
         """How ``what`` names a row."""
         return f"{row._meta.label_lower}:{row.pk}"
 
 
-class JobRun(models.Model):
+class JobRun(NumberedRow):
     """One run of a maintenance job: how far it came, what it did, how it ended.
 
     ``cursor`` is where the next run goes on when this one stopped at its bound.
@@ -301,6 +292,3 @@ class JobRun(models.Model):
             )
         ]
         indexes = [models.Index(fields=["job", "-started_at"], name="job_run_latest")]
-
-    def __str__(self) -> str:
-        return f"{self.job} {self.pk}"

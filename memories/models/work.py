@@ -181,6 +181,9 @@ class Work(NumberedRow):
     #: What is not over: few rows among all that ever were, so that what asks for them has an index.
     OPEN = (State.PENDING, State.RUNNING, State.FAILED, State.QUARANTINED)
 
+    #: What goes on, or is tried again, without an operator.
+    UNDER_WAY = (State.PENDING, State.RUNNING, State.FAILED)
+
     #: What an operator may send round again, and may leave undone.
     RETRIABLE = (State.FAILED, State.QUARANTINED, State.CANCELLED)
     CANCELLABLE = (State.PENDING, State.FAILED, State.QUARANTINED)
@@ -277,9 +280,6 @@ class Batch(Work):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"messages {self.first_seq}–{self.last_seq}"
-
 
 class Consolidation(Work):
     """One run of the consolidator over a contact's new memories."""
@@ -292,7 +292,7 @@ class Consolidation(Work):
         constraints = [
             models.UniqueConstraint(
                 fields=["contact"],
-                condition=Q(state__in=["pending", "running", "failed"]),
+                condition=Q(state__in=[str(state) for state in Work.UNDER_WAY]),
                 name="consolidation_one_open",
             )
         ]

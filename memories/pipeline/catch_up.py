@@ -21,7 +21,6 @@ from memories.pipeline import consolidate, read_facts, run
 
 # Seconds between looks at what another worker is doing.
 POLL = 0.2
-_OPEN = (Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,9 @@ def pending(end_user_id: int, last: int | None = None) -> int:
     received = F("message_seq") if last is None else Value(last)
     users = EndUser.objects.filter(pk=end_user_id)
     unclaimed = users.values_list(received - F("extracted_seq"), flat=True).first() or 0
-    return max(0, unclaimed) + _messages(_batches(end_user_id, last).filter(state__in=_OPEN))
+    return max(0, unclaimed) + _messages(
+        _batches(end_user_id, last).filter(state__in=Work.UNDER_WAY)
+    )
 
 
 def begin(end_user_id: int) -> ProcessJob:
@@ -164,7 +165,7 @@ def _unread(end_user_id: int, last: int) -> bool:
     if EndUser.objects.filter(pk=end_user_id, extracted_seq__lt=last).exists():
         return True
     tried = Q(state=Work.State.FAILED, retry_at__gt=timezone.now())
-    return _batches(end_user_id, last).filter(state__in=_OPEN).exclude(tried).exists()
+    return _batches(end_user_id, last).filter(state__in=Work.UNDER_WAY).exclude(tried).exists()
 
 
 def _unconsolidated(end_user_id: int, newest: int, started: datetime) -> set[UUID]:

@@ -18,7 +18,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from accounts.cells import atomic
+from accounts.cells import atomic, fetch
 from accounts.models import EndUser
 from accounts.reasons import Reason, fault, stored
 from memories import graph, model_calls
@@ -29,7 +29,7 @@ from memories.pipeline import sync_contacts
 from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder, memory_model
 from memories.providers.thresholds import calibration_of
-from memories.sql_files import fetch, sql_pieces
+from memories.sql_files import sql_pieces
 from memories.types import FoundRelation, RelationCase
 from understanding import entities
 from understanding.entities import Kind, Named

@@ -52,7 +52,7 @@ def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | 
             if EndUser.objects.lock(end_user_id) is None:
                 return None
             runs = Consolidation.objects.of(end_user_id).filter(contact=contact_id)
-            work = runs.filter(state__in=["pending", "running", "failed"]).first()
+            work = runs.filter(state__in=Consolidation.UNDER_WAY).first()
             if work is None:
                 if not Contact.objects.of(end_user_id).standing().filter(pk=contact_id).exists():
                     return None  # merged since it was found to be due

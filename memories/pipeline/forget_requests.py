@@ -19,6 +19,7 @@ from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import same_statement
 from memories.erasure.messages_about import messages_about
 from memories.models import Link, Memory, Message
+from memories.models.memory import resting_on
 from memories.providers.factory import offline_provider
 from memories.search import context_tokens
 from memories.types import Extraction, ExtractionRequest, ForgetRequest
@@ -237,8 +238,7 @@ def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
     chosen = Q(pk__in=request.memory_ids)
     about = Q(pk__in=Link.objects.standing().filter(contact=contact).values("memory"))
     if request.turn_ids:
-        turns = list(request.turn_ids)
-        chosen |= Q(source_message_ids__overlap=turns, source_message_ids__contained_by=turns)
+        chosen |= resting_on(request.turn_ids)
     if request.words or request.keys:
         topic = _saying(request.words, shortest=1)
         whose = {} if contact else {"person": None}

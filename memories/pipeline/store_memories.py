@@ -15,7 +15,7 @@ from accounts.models import EndUser
 from memories import model_calls
 from memories.corrections import edit_memories, rewrite
 from memories.models import Batch, Edge, Memory, Message, Vector
-from memories.models.memory import fact_row
+from memories.models.memory import fact_row, resting_on
 from memories.providers.embeddings import Embedder
 from memories.search import vectors
 from memories.types import Draft, Resolution, Resolutions, StoredFact, Verdict
@@ -69,9 +69,9 @@ def store(
         stored.ids[key] = stored.ids[other] if other else target
     again = [d for d in drafts if d.key in repeated or stored.ids[d.key] not in stored.added]
     _note_repeats(end_user, again, stored)
-    for key in new:
+    for key, draft in new.items():
         for resolution in resolutions.get(key, ()) if stored.ids[key] in stored.added else ():
-            _relate(end_user, stored, key, resolution, drafts)
+            _relate(end_user, stored, draft, resolution, drafts)
     note_people(end_user, drafts)
     return stored
 
@@ -136,12 +136,11 @@ def _note_repeats(end_user: EndUser, drafts: Sequence[Draft], stored: Stored) ->
 def _relate(
     end_user: EndUser,
     stored: Stored,
-    key: str,
+    draft: Draft,
     resolution: Resolution,
     drafts: Sequence[Draft],
 ) -> None:
-    source = stored.ids[key]
-    draft = next(draft for draft in drafts if draft.key == key)
+    source = stored.ids[draft.key]
     beside = {other.id: stored.ids[other.key] for other in drafts}
     wanted = [beside.get(pk, pk) for pk in resolution.targets]
     active = Memory.objects.of(end_user).active().filter(pk__in=wanted)
@@ -187,10 +186,8 @@ def retract(
     those that rest only on these turns."""
     if not turn_ids and not memory_ids:
         return
-    turns = list(turn_ids)
-    told_then = Q(source_message_ids__overlap=turns, source_message_ids__contained_by=turns)
     current = Memory.objects.of(end_user).active().facts()
-    memories = current.filter(told_then | Q(pk__in=memory_ids)).defer("tokens")
+    memories = current.filter(resting_on(turn_ids) | Q(pk__in=memory_ids)).defer("tokens")
     edit_memories.outdate(
         end_user,
         list(memories),

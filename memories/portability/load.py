@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, models
 
 from accounts import placement, time_zones
-from accounts.cells import atomic, connection
+from accounts.cells import atomic, connection, fetch
 from accounts.changes import UUIDS
 from accounts.citus import broken_constraint
 from accounts.models import App, EndUser
@@ -198,12 +198,11 @@ def _number(model: type[models.Model], rows: Rows, changes: Rows) -> dict[int, i
     label = model._meta.label_lower
     touched = (row for change in changes for row in change["rows"] if row["model"] == label)
     old = sorted({row["id"] for row in rows}.union(int(row["id"]) for row in touched))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
-            [model._meta.db_table, len(old)],
-        )
-        fresh = {pk: number for pk, (number,) in zip(old, cursor.fetchall(), strict=True)}
+    numbers = fetch(
+        "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+        [model._meta.db_table, len(old)],
+    )
+    fresh = {pk: number for pk, (number,) in zip(old, numbers, strict=True)}
     for row in rows:
         row["id"] = fresh[row["id"]]
     return fresh

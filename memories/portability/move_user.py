@@ -143,8 +143,7 @@ def _keep(held: Placement) -> None:
 
 def _hold(held: Placement, **placed: str) -> None:
     """Locks the user against writers. Raises CannotMove unless they are still ``placed`` so."""
-    with connections[held.cell].cursor() as cursor:
-        cursor.execute(f"SELECT 1 FROM {USERS} WHERE id = %s FOR UPDATE", [held.user_pk])  # noqa: S608
+    cells.fetch(f"SELECT 1 FROM {USERS} WHERE id = %s FOR UPDATE", [held.user_pk], held.cell)  # noqa: S608
     if not Placement.objects.filter(pk=held.pk, cell=held.cell, **placed).exists():
         raise CannotMove(f"They are not in {held.cell} any more, or are moved by somebody else.")
 
@@ -177,9 +176,8 @@ def _left_behind(cell: str) -> Iterator[list[int]]:
     """Those whose rows a move that was broken off has left in a cell, some at a time."""
     last = 0
     while True:
-        with connections[cell].cursor() as cursor:
-            cursor.execute(f"SELECT id FROM {USERS} WHERE id > %s ORDER BY id LIMIT 1000", [last])  # noqa: S608
-            here = [user_pk for (user_pk,) in cursor.fetchall()]
+        some = f"SELECT id FROM {USERS} WHERE id > %s ORDER BY id LIMIT 1000"  # noqa: S608
+        here = [user_pk for (user_pk,) in cells.fetch(some, [last], cell)]
         if not here:
             return
         last = here[-1]
@@ -250,9 +248,8 @@ def _clear(cell: str, user_pk: int) -> None:
 
 
 def _columns(cell: str, table: str) -> str:
-    with connections[cell].cursor() as cursor:
-        cursor.execute(_COLUMNS, [table])
-        return ", ".join(connections[cell].ops.quote_name(name) for (name,) in cursor.fetchall())
+    quoted = connections[cell].ops.quote_name
+    return ", ".join(quoted(name) for (name,) in cells.fetch(_COLUMNS, [table], cell))
 
 
 def _whose(table: str) -> str:
@@ -284,13 +281,12 @@ def _copy(source: str, target: str, table: str, user_pk: int) -> None:
 def _fingerprint(cell: str, table: str, user_pk: int) -> tuple[int, str]:
     """How many rows of a table are the user's, and a sum over all that they hold."""
     columns = _columns(cell, table)
-    with connections[cell].cursor() as cursor:
-        cursor.execute(
-            f"SELECT count(*), coalesce(sum(hashtextextended(ROW({columns})::text, 0)::numeric), 0)"  # noqa: S608
-            f"::text FROM {table} WHERE {_whose(table)} = %s",
-            [user_pk],
-        )
-        count, told = cursor.fetchone()
+    [(count, told)] = cells.fetch(
+        f"SELECT count(*), coalesce(sum(hashtextextended(ROW({columns})::text, 0)::numeric), 0)"  # noqa: S608
+        f"::text FROM {table} WHERE {_whose(table)} = %s",
+        [user_pk],
+        cell,
+    )
     return int(count), str(told)
 
 

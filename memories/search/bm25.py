@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from accounts.cells import fetch
 from memories.search.sql import Scope, hashed
-from memories.sql_files import fetch, sql_pieces
+from memories.sql_files import sql_pieces
 
 # How fast further occurrences of a word stop to count, and how much long texts are held
 # back: Lucene's defaults.

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from pgvector import HalfVector
 
+from accounts.cells import fetch
 from memories.search.sql import Scope, indexed
-from memories.sql_files import fetch
 
 _ARM = """(
     SELECT {part} AS part, memory_id, embedding <=> %(vector_{vector})s::halfvec AS place

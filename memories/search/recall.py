@@ -19,6 +19,7 @@ from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from accounts.cells import fetch
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts.key_index import KNOWN
@@ -34,7 +35,7 @@ from memories.search.query_vectors import QueryVectors
 from memories.search.relevance import Judge, Relevance
 from memories.search.sql import Scope, Subset
 from memories.search.tokens import own, query_weights
-from memories.sql_files import fetch, sql_pieces
+from memories.sql_files import sql_pieces
 from memories.types import ROLE
 from understanding.dates.time_range import Span
 from understanding.lexicon import words as lexicon_words

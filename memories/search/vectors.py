@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from accounts.cells import atomic, connection
+from accounts.cells import atomic, connection, fetch
 from accounts.models import EndUser
 from memories.models import Memory
-from memories.sql_files import fetch, sql_pieces
+from memories.sql_files import sql_pieces
 
 # Memories looked at for users that wait: bounds a sweep while a whole table is re-embedded.
 LOOKED_AT = 10_000

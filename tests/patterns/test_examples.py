@@ -11,7 +11,7 @@ import pytest
 from memories.providers.offline.reading import entity_linking, self_statements
 from understanding import role_mentions, roles
 from understanding.coreference import anaphors, antecedents, discourse
-from understanding.coreference.resolve import resolve
+from understanding.coreference.resolve import resolve_turns
 from understanding.lexicon.rules import content
 from understanding.people import person_tagger
 from understanding.text import normalise
@@ -33,14 +33,14 @@ def point_back(text: str) -> Any:
     found = anaphors.find_anaphors(turn)
     relatives = anaphors.relatives_of(text, [(one.start, one.end) for one in found])
     named = Utterance("user", "Ivo", (Mention(IVO, 0, 3, "Ivo", "name", 1.0),))
-    return turn, found, relatives, resolve(Utterance("user", text), [named])
+    return turn, found, relatives, resolve_turns(Utterance("user", text), [named])[-1]
 
 
 def refer(text: str) -> Any:
     """Whom a message behind a word of the assistant's means: "Is he well?|He is ill"."""
     asked, message = text.split("|")
     named = Utterance("user", "Ivo came by", (Mention(IVO, 0, 3, "Ivo", "name", 1.0),))
-    return resolve(Utterance("user", message), [named, Utterance("assistant", asked)])
+    return resolve_turns(Utterance("user", message), [named, Utterance("assistant", asked)])[-1]
 
 
 def relate(text: str) -> Any:

@@ -10,7 +10,7 @@ from memories.context.who import doubted
 from tools.bench.datasets import people_of, read_lines
 from tools.bench.metrics import SetCase, ratio, score_sets
 from understanding.coreference.discourse import stated_relations
-from understanding.coreference.resolve import resolve
+from understanding.coreference.resolve import resolve_turns
 from understanding.people.mentions import entries_of, find_mentions
 from understanding.types import Entry, Utterance
 
@@ -24,7 +24,7 @@ def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
         entries = entries_of(people.values())
         message = _utterance("user", case["message"], entries)
         history = _utterances(case["history"], entries)
-        meant = resolve(
+        *_, meant = resolve_turns(
             message,
             history,
             _utterances(case.get("last_session") or (), entries),

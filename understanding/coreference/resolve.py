@@ -68,25 +68,15 @@ def _leaves_out_whom(turn: Turn) -> bool:
     return bool(turn.words) and antecedents.learned().leaves_out(sentence)
 
 
-def resolve(
-    message: Utterance,
-    history: Sequence[Utterance],
-    last_session: Sequence[Utterance] = (),
-    relations: Sequence[Relation] = (),
-) -> list[Mention]:
-    """The contacts that ``message`` means without naming them, in order of place; none when
-    that isn't clear, all who fit when it is undecidable between them. Time is linear in the
-    turns read, whose number and length are capped."""
-    return resolve_turns(message, history, last_session, relations)[-1]
-
-
 def resolve_turns(
     message: Utterance,
     history: Sequence[Utterance],
     last_session: Sequence[Utterance] = (),
     relations: Sequence[Relation] = (),
 ) -> list[list[Mention]]:
-    """The same for each of the last turns of ``history`` that are read, and last for ``message``."""
+    """The contacts that each of the last turns of ``history``, and at the end ``message``, means
+    without naming them, in order of place; none when that isn't clear, all who fit when it is
+    undecidable between them. Time is linear in the turns read, whose number and length are capped."""
     talk = Talk(relations)
     talk.read_session(last_session[-LAST_SESSION_TURNS:], HISTORY_CHARACTERS)
     found = talk.read_session(history[-HISTORY_TURNS:], HISTORY_CHARACTERS)

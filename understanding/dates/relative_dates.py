@@ -324,7 +324,6 @@ _YEAR_PART, _SEASON = (
     for language in ("zh", "en")
 )
 _PREPOSITIONS = words("context_en", "month_before") | {"for", "at", "starting"}
-_NUMBER_EN = rf"\d{{1,2}}|{'|'.join(_NUMBERS)}"
 _CLOCK = re.compile(
     r",?\s*(?:at\s+)?(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<ampm>[ap]\.?m\b\.?)"
     rf"|(?:,?\s*at\s+|\s?的?)(?P<part>{alternation(mapping('day_parts', 'adds', 'zh'))})?(?P<hour_>{NUMBER_ZH})(?:点|[:：](?=\d\d))(?:(?P<minute_>半|一刻|\d{{1,2}}|[一二三四五]?十[一二三四五六七八九]?)分?)?"

@@ -8,11 +8,10 @@ file holds and its source. Each file is read once.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 _HERE = resources.files(__package__)
 
@@ -118,12 +117,6 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 def alternation(entries: Iterable[str]) -> str:
     """Words as alternatives of a pattern, longest first."""
     return "|".join(map(re.escape, sorted(entries, key=lambda word: (-len(word), word))))
-
-
-@cache
-def table(name: str) -> Mapping[str, Any]:
-    """What the file ``name``.toml holds."""
-    return tomllib.loads(_HERE.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 class Title(NamedTuple):

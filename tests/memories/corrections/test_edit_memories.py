@@ -4,8 +4,7 @@ from accounts.models import Change
 from accounts.rollback import CannotUndo, LaterChanges, later_changes
 from contacts import edit, store
 from contacts.models import Contact
-from memories import profiles
-from memories.corrections import edit_memories
+from memories.corrections import derived, edit_memories
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory
 from memories.pipeline import sync_contacts
@@ -228,7 +227,7 @@ def test_a_profile_memory_speaks_for_its_sources_and_outranks_them(end_user):
     assert memory.importance == 0.05 < profile.importance
     assert "腾讯" in profile.content
     assert profile.id in Contact.objects.get(pk=contact.pk).memory_ids
-    assert profiles.as_text(contact) == profile.content
+    assert derived.profile_text(contact) == profile.content
 
 
 def test_a_new_contact_of_whom_more_was_learnt_is_not_undone_away(end_user):

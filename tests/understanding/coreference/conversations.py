@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from understanding.coreference.resolve import resolve
+from understanding.coreference.resolve import resolve_turns
 from understanding.types import Mention, Person, Utterance
 
 KEYS: dict[UUID, str] = {}
@@ -46,6 +46,11 @@ def talk(*texts: str) -> list[Utterance]:
         say(text.removeprefix("> "), "assistant" if text.startswith("> ") else "user")
         for text in texts
     ]
+
+
+def resolve(message: Utterance, *before: Any, **known: Any) -> list[Mention]:
+    """Whom a message means without naming them."""
+    return resolve_turns(message, *before, **known)[-1]
 
 
 def meant(message: str, *history: str, before: tuple[str, ...] = ()) -> set[str]:

@@ -10,11 +10,12 @@ from tests.understanding.coreference.conversations import (
     YUN,
     meant,
     person,
+    resolve,
     say,
     talk,
 )
 from understanding.coreference.discourse import Relation, stated_relations
-from understanding.coreference.resolve import refers_back, resolve
+from understanding.coreference.resolve import refers_back
 from understanding.types import Mention, Utterance
 
 

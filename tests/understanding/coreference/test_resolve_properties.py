@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.understanding.coreference.conversations import ALL, say, talk
+from tests.understanding.coreference.conversations import ALL, resolve, say, talk
 from understanding.coreference.discourse import Relation
-from understanding.coreference.resolve import refers_back, resolve
+from understanding.coreference.resolve import refers_back
 
 
 class TestWhatComesOut:
