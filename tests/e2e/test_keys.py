@@ -86,6 +86,18 @@ def test_a_memory_is_moved_in_four_clicks_and_a_person_forgotten_in_two(
     expect(page.locator(".toast")).to_contain_text("Erased")
 
 
+def test_a_memory_and_a_person_are_forgotten_in_two_keys_each(household: Household) -> None:
+    page = household.person("小红", "memories")
+    page.locator("main [data-row] a.bare").first.click()
+    page.wait_for_url("**/memories/*/")
+    for heading in ("Erase this memory?", "Erase 小红?"):
+        page.keyboard.press("r")
+        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+        page.keyboard.press("y")
+        expect(page.locator(".toast")).to_contain_text("Erased")
+        household.person("小红")
+
+
 def test_a_correction_from_the_playground_is_undone_by_its_key(household: Household) -> None:
     page = household.go(f"/u/{household.user}/playground/")
     page.get_by_label("Message", exact=True).fill("小红最近怎么样了")
