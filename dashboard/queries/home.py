@@ -133,7 +133,7 @@ def figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     ``failures``, ``messages`` read."""
     calls = _calls(users, today).annotate(day=TruncDate("created_at")).order_by()
     rows = calls.values("day", "model").annotate(
-        calls=Count("pk"),
+        calls=Count("pk", ~Q(purpose="embed")),
         failures=Count("pk", ~Q(outcome__in=ModelCall.FINE)),
         read=Sum("tokens_in"),
         written=Sum("tokens_out"),
@@ -175,7 +175,7 @@ def first_steps(apps: QuerySet[App], users: QuerySet[EndUser]) -> list[tuple[str
     written = real_users.filter(message_seq__gt=0).exists()
     person = Contact.objects.filter(end_user__in=real_users.values("pk")).exists()
     corrected = Change.objects.filter(
-        end_user__in=users.order_by().values("pk"), actor__startswith=OPERATOR
+        end_user__in=real_users.values("pk"), actor__startswith=OPERATOR
     )
     steps = [
         ("key", ApiKey.objects.filter(app__in=apps, revoked_at=None).exists()),

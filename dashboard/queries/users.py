@@ -30,20 +30,26 @@ def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
         users = users.filter(app=int(app))
     people = Contact.objects.filter(end_user=OuterRef("pk")).listed().order_by()
     sizes = Corpus.objects.filter(end_user=OuterRef("pk"), status=Memory.Status.ACTIVE)
+    # By the key of its hash: an index holds profiles alone.
+    profiles = Memory.objects.active().filter(end_user=OuterRef("pk"), content_hash__gte="profile")
+    profiles = profiles.order_by()
     return users.annotate(
         spoke=Coalesce("last_message_at", "created_at"),
         waiting=F("message_seq") - F("extracted_seq"),
         people=Subquery(people.values("end_user").annotate(n=Count("pk")).values("n")),
-        memory_count=Subquery(sizes.values("size")[:1]),
+        memory_count=Subquery(sizes.values("size")[:1])
+        - Coalesce(Subquery(profiles.values("end_user").annotate(n=Count("pk")).values("n")), 0),
     )
 
 
 def stored(end_user: EndUser) -> list[tuple[str, int]]:
-    """How many rows of each kind are stored of an end user."""
-    return [
-        (str(model._meta.verbose_name_plural), model.objects.of(end_user).order_by().count())
-        for model in (Contact, Memory, Message, Link, Edge, Change)
+    """How many rows of each kind are stored of an end user; profiles, which follow from memories, are
+    none of these."""
+    rows: list[QuerySet[Any]] = [
+        model.objects.of(end_user) for model in (Contact, Message, Link, Edge, Change)
     ]
+    rows.insert(1, Memory.objects.of(end_user).facts())
+    return [(str(some.model._meta.verbose_name_plural), some.order_by().count()) for some in rows]
 
 
 def own_keys(end_user: EndUser) -> list[tuple[str, str, list[dict[str, Any]]]]:

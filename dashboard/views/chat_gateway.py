@@ -144,6 +144,8 @@ def new_key(request: HttpRequest, app: int) -> HttpResponse:
     try:
         if kind == "bound" and not user:
             raise ApiError(400, "invalid_user", _("Say whose memory the key opens."))
+        if user and kind != "bound":
+            raise ApiError(400, "invalid_user", _("Choose “for one user”, or leave this empty."))
         check_external_id(user)
     except ApiError as error:
         typed = {"kind": kind, "label": label, "user": user}

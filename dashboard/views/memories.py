@@ -23,7 +23,7 @@ from memories.models.memory import ABOUT_USER
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.query import Intent, understand
-from memories.search.recall import SearchRequest
+from memories.search.recall import Hit, SearchRequest
 from memories.search.tokens import query_weights
 from memories.types import MemoryType, Subtype
 
@@ -69,6 +69,9 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         context["names"] = [
             word for word in query_weights(wanted) if len(word) > 1 and ":" not in word
         ]
+        facts = [one for one in results if one[1].kind == Memory.Kind.FACT]
+        context["near"] = [(hit, memory) for hit, memory in facts if _fits(hit)]
+        context["far"] = [(hit, memory) for hit, memory in facts if not _fits(hit)]
         context["profiles"] = [one for one in results if one[1].kind == Memory.Kind.PROFILE]
         context["understood"] = understand(wanted, given, timezone.localtime())
         shown = [memory for _hit, memory in results]
@@ -80,6 +83,11 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     context["replacements"] = queries.replacements(end_user, shown)
     tell_apart(queries.linked(shown))
     return render(request, "memories/list.html", context)
+
+
+def _fits(hit: Hit) -> bool:
+    """Whether a result is as relevant as a context wants it, or can't be judged."""
+    return hit.relevance is None or hit.relevance.likely >= relevance.FLOOR
 
 
 @access.page
