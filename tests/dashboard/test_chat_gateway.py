@@ -169,6 +169,9 @@ def test_a_new_key_stands_once_and_in_the_settings_of_the_clients(admin: Client,
     refused = admin.post(new, {"kind": "bound"})
     assert refused.status_code == 422
     assert b"Say whose memory" in refused.content
+    refused = admin.post(new, {"kind": "app", "user": "ann"})
+    assert refused.status_code == 422
+    assert "or leave this empty" in refused.content.decode()
     assert ApiKey.objects.count() == 3
 
 

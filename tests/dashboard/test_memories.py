@@ -53,6 +53,8 @@ def test_search_is_the_products_own_and_says_why(reviewer: Client, zoe: EndUser)
     assert (hit.bm25_rank, hit.vector_rank) == (1, 1)
     assert "Why this result" in page.content.decode()
     assert page.context["understood"].intent == "recall"
+    assert [memory.content for _hit, memory in page.context["near"]] == ["Greta plays the cello."]
+    assert [memory.content for _hit, memory in page.context["far"]] == ["Oda bakes bread."]
 
 
 def test_intent_type_and_status_narrow_a_search(reviewer: Client, zoe: EndUser) -> None:

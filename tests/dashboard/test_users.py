@@ -295,8 +295,12 @@ def test_a_value_of_the_users_card_is_added_replaced_and_removed_with_its_source
 def test_users_are_listed_with_what_is_known_and_sorted_by_what_waits(admin: Client) -> None:
     app = make_app()
     idle, busy = (make_end_user(app=app, external_id=name) for name in ("ann", "zoe"))
-    make_memory(idle, "Greta sings.", make_contact(idle, "Greta"))
+    greta = make_contact(idle, "Greta")
+    make_memory(idle, "Greta sings.", greta)
+    profile = {"kind": "profile", "content_hash": f"profile:{greta.pk}"}
+    make_memory(idle, "Greta: sings", greta, **profile)
     make_message(busy)
     page = admin.get(reverse("dashboard:users"), {"sort": "waiting"}).context["page"]
     told = [(one.external_id, one.people, one.memory_count, one.waiting) for one in page.rows]
     assert told == [("zoe", None, None, 1), ("ann", 1, 1, 0)]
+    assert ("memories", 1) in admin.get(reverse("dashboard:user", args=[idle.pk])).context["kept"]
