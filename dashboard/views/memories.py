@@ -69,10 +69,10 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         context["names"] = [
             word for word in query_weights(wanted) if len(word) > 1 and ":" not in word
         ]
-        facts = [one for one in results if one[1].kind == Memory.Kind.FACT]
-        context["near"] = [(hit, memory) for hit, memory in facts if _fits(hit)]
-        context["far"] = [(hit, memory) for hit, memory in facts if not _fits(hit)]
-        context["profiles"] = [one for one in results if one[1].kind == Memory.Kind.PROFILE]
+        fitting = [(hit, memory) for hit, memory in results if _fits(hit)]
+        context["near"] = [one for one in fitting if one[1].kind == Memory.Kind.FACT]
+        context["profiles"] = [one for one in fitting if one[1].kind == Memory.Kind.PROFILE]
+        context["far"] = [(hit, memory) for hit, memory in results if not _fits(hit)]
         context["understood"] = understand(wanted, given, timezone.localtime())
         shown = [memory for _hit, memory in results]
     else:
