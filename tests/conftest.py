@@ -24,7 +24,7 @@ from mio_site.static_files import StaticFiles
 
 # How long an example takes says nothing on a busy machine. More examples, for whoever has the time:
 # pytest --hypothesis-profile=thorough.
-hypothesis.register_profile("mio", deadline=None, max_examples=40)
+hypothesis.register_profile("mio", deadline=None, max_examples=30)
 hypothesis.register_profile("thorough", deadline=None, max_examples=500)
 hypothesis.load_profile("mio")
 # Tests of whole servers, processes and browsers, which `make test-system` runs, and those of
@@ -66,6 +66,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # The longest first: at the end one worker would wait for the other.
+    items.sort(key=lambda item: "first_day" not in item.path.parts)
     for item in items:
         if not RELEASE_FOLDERS.isdisjoint(item.path.parents):
             item.add_marker("release")

@@ -78,6 +78,7 @@ def test_no_page_shows_a_command_that_only_a_developer_can_run() -> None:
             assert bare is None, f"{file.name}: {line}"
 
 
+@pytest.mark.release
 def test_every_command_shown_runs_as_written(installation: Installation) -> None:
     prepare(installation)
     failed = []
