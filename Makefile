@@ -32,7 +32,7 @@ test: $(VENV)/.dev ## run the tests of code and database
 test-system: $(VENV)/.dev ## run the tests of servers, processes and browsers
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m system
 
-test-release: $(VENV)/.dev ## before a release: run the tests of several database servers and of upgrades
+test-release: $(VENV)/.dev ## before a release: run the tests of several database servers, of upgrades and of the commands in docs
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m release
 
 chaos: $(VENV)/.dev ## inject faults: killed processes, a full disk, clocks that jump (needs faketime, and root for the disk)

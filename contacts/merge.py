@@ -276,13 +276,15 @@ def tell_apart(one: Contact, other: Contact, recorder: Recorder, *, actor: str) 
     """Remembers that two contacts are two people."""
     first, second = sorted((one.id, other.id))
     pair = Suggestion.objects.of(one.end_user).filter(first=first, second=second).first()
+    fresh = pair is None
     if pair is None:
         pair = Suggestion(end_user_id=one.end_user_id, first_id=first, second_id=second)
         pair.verdict, pair.confidence = Suggestion.Verdict.AMBIGUOUS, 0.0
     else:
         recorder.watch([pair])
     _decide(pair, State.DIFFERENT, actor)
-    recorder.watch([pair], created=True)  # where it was not there before
+    if fresh:
+        recorder.watch([pair], created=True)
 
 
 def part(

@@ -48,13 +48,13 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
 
 
 @all_users()
-def _to_review(request: HttpRequest) -> int:
-    """How many decisions wait, up to review.MOST + 1. One statement, of the pages that show it."""
+def _to_review(request: HttpRequest) -> str:
+    """How many decisions wait, "" for none. One statement, of the pages that show it."""
     with access.entered_cell(request, {}):
         if access.is_away():
-            return 0
-        waiting = review.capped(review.queues(access.end_users_of(request)))
-    return min(sum(waiting.values()), review.MOST + 1)
+            return ""
+        waiting = sum(review.capped(review.queues(access.end_users_of(request))).values())
+    return f"{review.MOST}+" if waiting > review.MOST else str(waiting or "")
 
 
 def _current(request: HttpRequest, pk: int | None, *, may_be_other: bool) -> EndUser | None:

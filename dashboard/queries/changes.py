@@ -88,10 +88,10 @@ def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterabl
         elif row["id"] in shown and before and after:
             old, new = _in_words(before, language), _in_words(after, language)
             for name in dict.fromkeys([*old, *new]):
-                gone = [one for one in old.get(name, ()) if one not in new.get(name, ())]
-                added = [one for one in new.get(name, ()) if one not in old.get(name, ())]
-                if gone or added:
-                    yield {"label": name, "before": gone, "after": added}
+                removed = [value for value in old.get(name, ()) if value not in new.get(name, ())]
+                added = [value for value in new.get(name, ()) if value not in old.get(name, ())]
+                if removed or added:
+                    yield {"label": name, "before": removed, "after": added}
 
 
 def _in_words(columns: dict[str, Any], language: str) -> dict[str, list[str]]:

@@ -129,7 +129,7 @@ def _calls(users: QuerySet[EndUser], today: date) -> QuerySet[ModelCall]:
 
 def figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     """Of each of the last ``days``: ``tokens`` of model calls, ``costs`` in US dollars (none where a
-    price is unknown), the share of look-ups that needed the text ``fallback``. Of all: ``calls``,
+    price is unknown), the share of look-ups that needed the text ``fallback``. Of all: ``calls`` but those of embedders,
     ``failures``, ``messages`` read."""
     calls = _calls(users, today).annotate(day=TruncDate("created_at")).order_by()
     rows = calls.values("day", "model").annotate(

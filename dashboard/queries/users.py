@@ -45,11 +45,12 @@ def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
 def stored(end_user: EndUser) -> list[tuple[str, int]]:
     """How many rows of each kind are stored of an end user; profiles, which follow from memories, are
     none of these."""
-    rows: list[QuerySet[Any]] = [
-        model.objects.of(end_user) for model in (Contact, Message, Link, Edge, Change)
+    kinds: list[QuerySet[Any]] = [
+        Contact.objects.of(end_user),
+        Memory.objects.of(end_user).facts(),
+        *(model.objects.of(end_user) for model in (Message, Link, Edge, Change)),
     ]
-    rows.insert(1, Memory.objects.of(end_user).facts())
-    return [(str(some.model._meta.verbose_name_plural), some.order_by().count()) for some in rows]
+    return [(str(rows.model._meta.verbose_name_plural), rows.order_by().count()) for rows in kinds]
 
 
 def own_keys(end_user: EndUser) -> list[tuple[str, str, list[dict[str, Any]]]]:

@@ -23,8 +23,8 @@ from memories.models.memory import ABOUT_USER
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.query import Intent, understand
-from memories.search.recall import Hit, SearchRequest
-from memories.search.tokens import query_weights
+from memories.search.recall import SearchRequest
+from memories.search.tokens import distinct_words
 from memories.types import MemoryType, Subtype
 
 MAX_QUERY = 2000
@@ -66,13 +66,11 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         )
         results = queries.results(end_user, hits)
         context["results"] = results
-        context["names"] = [
-            word for word in query_weights(wanted) if len(word) > 1 and ":" not in word
-        ]
-        fitting = [(hit, memory) for hit, memory in results if _fits(hit)]
+        context["names"] = [word for word in distinct_words(wanted) if len(word) > 1]
+        fitting = [(hit, memory) for hit, memory in results if hit.is_relevant]
         context["near"] = [one for one in fitting if one[1].kind == Memory.Kind.FACT]
         context["profiles"] = [one for one in fitting if one[1].kind == Memory.Kind.PROFILE]
-        context["far"] = [(hit, memory) for hit, memory in results if not _fits(hit)]
+        context["far"] = [(hit, memory) for hit, memory in results if not hit.is_relevant]
         context["understood"] = understand(wanted, given, timezone.localtime())
         shown = [memory for _hit, memory in results]
     else:
@@ -83,11 +81,6 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     context["replacements"] = queries.replacements(end_user, shown)
     tell_apart(queries.linked(shown))
     return render(request, "memories/list.html", context)
-
-
-def _fits(hit: Hit) -> bool:
-    """Whether a result is as relevant as a context wants it, or can't be judged."""
-    return hit.relevance is None or hit.relevance.likely >= relevance.FLOOR
 
 
 @access.page

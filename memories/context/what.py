@@ -1,7 +1,7 @@
 """The memories for a context: those linked to the people who are meant, text only for what is not
 linked yet, and what a search finds."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -38,8 +38,8 @@ OVERLAP_WEIGHT, IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.5, 0.3, 0.2
 MOST_FORMER = 3
 # What one of these has of the score of its successor: it stands right below it.
 FORMER_SHARE = 0.95
-# So many of what a search finds are taken whatever their relevance. Of the rest, what is below the floor
-# brings up people whom nobody means in everyday talk.
+# A context takes the first few results of a search whatever their relevance. Later ones that are hardly
+# relevant name people whom nobody meant.
 FIRST = 3
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
@@ -188,20 +188,18 @@ def search(
     with suppress(LateError):
         hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
         searched = "words" if embedding.failed else "yes"
-    hits = list(_near(request.message, hits))
+    hits = _relevant(request.message, hits)
     if looks_wider and hits:
         denied = said_not_to_be_about(end_user, people, [hit.memory.id for hit in hits])
         hits = [hit for hit in hits if hit.memory.id not in denied]
     return hits, searched
 
 
-def _near(message: str, hits: Iterable[Hit]) -> Iterator[Hit]:
-    """The hits without those that hardly have to do with the message; all for who looks around."""
-    explores = infer(message) is Intent.EXPLORE
-    for place, hit in enumerate(hits):
-        judged = hit.relevance
-        if explores or place < FIRST or judged is None or judged.likely >= relevance.FLOOR:
-            yield hit
+def _relevant(message: str, hits: Sequence[Hit]) -> list[Hit]:
+    """The first hits, and later ones only if they are relevant; all for a message that looks around."""
+    if infer(message) is Intent.EXPLORE:
+        return list(hits)
+    return [*hits[:FIRST], *(hit for hit in hits[FIRST:] if hit.is_relevant)]
 
 
 def candidates(

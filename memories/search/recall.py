@@ -96,6 +96,11 @@ class Hit:
     def reason(self) -> Reason:
         return Reason("each_of", reasons=self.reasons)
 
+    @property
+    def is_relevant(self) -> bool:
+        """Whether it is likely enough to be related to the query, or can't be judged."""
+        return self.relevance is None or self.relevance.likely >= relevance.FLOOR
+
 
 @dataclass
 class Found:

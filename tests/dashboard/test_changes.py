@@ -169,9 +169,9 @@ def test_the_list_is_narrowed_to_whose_changes_are_asked_for(
 def test_a_relation_is_told_with_what_was_said_of_whom(reviewer: Client, user: EndUser) -> None:
     hong, ming = make_contact(user, "小红"), make_contact(user, "小明")
     edit.add_relation(user, hong.pk, "姐姐", ming.pk, actor=OPERATOR)
-    made = Relation.objects.get()
+    relation = Relation.objects.get()
     assert '<ins><bdi class="said">姐姐</bdi></ins>' in page(reviewer, user)
-    edit.remove_relation(user, made.pk, actor=OPERATOR)
+    edit.remove_relation(user, relation.pk, actor=OPERATOR)
     assert '<del><bdi class="said">姐姐</bdi></del>' in page(reviewer, user)
     Memory.objects.all().delete()
     ming.delete()

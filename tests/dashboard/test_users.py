@@ -102,9 +102,9 @@ def test_forgetting_first_lists_what_goes_and_then_leaves_nothing(
         assert refused.status_code == 422
         assert "This is not the ID. Nothing was erased." in refused.content.decode()
         assert EndUser.objects.filter(pk=zoe.pk).exists()
-    said = admin.post(at, {"confirm": " zoe "}, follow=True)
+    answer = admin.post(at, {"confirm": " zoe "}, follow=True)
     assert (
-        "Erased \u2068zoe\u2069 for good: 1 person, 1 memory, 1 message." in said.content.decode()
+        "Erased \u2068zoe\u2069 for good: 1 person, 1 memory, 1 message." in answer.content.decode()
     )
     assert not EndUser.objects.filter(pk=zoe.pk).exists()
     assert not Memory.objects.exists()
