@@ -3,7 +3,8 @@ SHELL := /bin/sh
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 PORT ?= 8000
-PIP := $(PYTHON) -m pip install -qq --no-input --disable-pip-version-check --root-user-action=ignore
+# What is imported is compiled then: to compile all that is installed takes half of the time.
+PIP := $(PYTHON) -m pip install -qq --no-compile --no-input --disable-pip-version-check --root-user-action=ignore
 
 # One thread for local embeddings: more slow each other down on a busy machine.
 export OMP_NUM_THREADS ?= 1
@@ -50,8 +51,11 @@ lint: $(VENV)/.dev ## check format, rules, templates, types, import layers, migr
 bench: setup ## measure the latency of context, search and ingestion, as JSON; progress on stderr
 	@exec $(PYTHON) manage.py bench latency
 
+# That of the distribution first: Pythons compiled by version managers are often not optimized, and
+# take up to twice the time.
 $(VENV)/bin/pip:
-	@for python in python3.13 python3.12 python3.11 python3; do \
+	@for python in /usr/bin/python3.13 /usr/bin/python3.12 /usr/bin/python3.11 \
+			python3.13 python3.12 python3.11 python3; do \
 		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
 		found=$$python; \
 		"$$python" -c 'import ensurepip, venv' 2>/dev/null || continue; \
@@ -69,7 +73,7 @@ $(VENV)/.run: requirements.txt | $(VENV)/bin/pip
 	@$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.run
-	@echo "Installing the tools of tests and lint into $(VENV)" >&2
+$(VENV)/.dev: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
+	@echo "Installing the requirements of Mio, and the tools of tests and lint, into $(VENV)" >&2
 	@$(PIP) -r requirements-dev.txt
-	@touch $@
+	@touch $(VENV)/.run $@

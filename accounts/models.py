@@ -319,7 +319,7 @@ class EndUser(InTimeZone, Tracked):
     state of the user for their own card and dates, as ``{"kind", "value", "memory", "said",
     "since", "until"}``, the last said first, without times that are not known."""
 
-    tracked = ("unwanted",)
+    tracked = ("unwanted", "not_people")
 
     app = models.ForeignKey(App, models.CASCADE, related_name="end_users")
     external_id = models.CharField(max_length=200, help_text="The app's own id for this user.")
@@ -371,6 +371,12 @@ class EndUser(InTimeZone, Tracked):
         db_default=Value([], models.JSONField()),
         blank=True,
         help_text="Kinds of memories that the user wants none of, such as health.",
+    )
+    not_people = models.JSONField(
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+        help_text="Names, as they are compared, that the user says are no person's.",
     )
     own_facts = models.JSONField(
         default=list, db_default=Value([], models.JSONField()), blank=True, editable=False

@@ -24,11 +24,11 @@ from contacts.edit import edit_contact, remove_relation
 from contacts.models import Contact, Relation
 from dashboard import access, words
 from dashboard.forms import with_value
-from dashboard.me import pages, visits
+from dashboard.me import as_text, pages, visits
 from dashboard.me.visits import USER
 from memories import own_card
 from memories.api.own_page import Visit
-from memories.corrections import edit_memories, merge_contacts, review_links
+from memories.corrections import edit_memories, merge_contacts, remove_contacts, review_links
 from memories.corrections.edit_own_card import edit_own_card
 from memories.corrections.undo import undo_change
 from memories.corrections.unwanted import TYPES, set_unwanted
@@ -155,6 +155,10 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
     "about": lambda sent: review_links.state(
         sent.user, sent.memory().pk, sent.person("other").pk, actor=USER
     ),
+    # Says that a memory is about the user and not about ``person``.
+    "mine": lambda sent: edit_memories.move_to_user(
+        sent.user, sent.memory().pk, sent.person().pk, actor=USER
+    ),
     "unrelate": _unrelate,
     # Says that a memory is no longer true.
     "over": lambda sent: edit_memories.outdate(
@@ -163,6 +167,13 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
     # Hidden now, erased after the grace period: a memory, or a person with all that is about them.
     "forget": lambda sent: forget_chosen(sent.user, actor=USER, memory_id=sent.memory().pk),
     "forget_person": lambda sent: forget_chosen(sent.user, actor=USER, contact_id=sent.person().pk),
+    # Says that a contact is no person, and that a name may be one's after all.
+    "not_a_person": lambda sent: remove_contacts.not_a_person(
+        sent.user, sent.person().pk, actor=USER
+    ),
+    "may_be_a_person": lambda sent: remove_contacts.may_be_a_person(
+        sent.user, sent.one_of("name", sent.user.not_people), actor=USER
+    ),
     # Has nothing of a kind remembered from now on (what is known stays), or remembered again.
     "unwant": lambda sent: set_unwanted(
         sent.user, sent.one_of("kind", ATTRIBUTES, TYPES), actor=USER, unwanted=True
@@ -173,7 +184,9 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
     "undo": _undo,
 }
 # What is done on the page that lists it.
-_ON_CHANGES = ("undo", "want")
+_ON_CHANGES = ("undo", "want", "may_be_a_person")
+# After these there is no page of the person any more.
+_REMOVES = ("forget_person", "not_a_person")
 
 
 @visits.action
@@ -208,7 +221,7 @@ def act(request: HttpRequest, visit: Visit, verb: str) -> HttpResponse:
             return pages.person.render(request, visit, sent.id("person"), **refusal)
         return pages.home.render(request, visit, **refusal)
     address = reverse("me-changes" if verb in _ON_CHANGES else "me", args=[visit.token])
-    if "person" in sent.form and verb != "forget_person":
+    if "person" in sent.form and verb not in _REMOVES:
         address = reverse("me-person", args=[visit.token, sent.person().pk])
     query = f"?{urlencode({'done': change.pk})}" if change else ""
     return HttpResponseRedirect(address + query)
@@ -229,6 +242,7 @@ urlpatterns = [
     path("<str:token>/told/", pages.told, name="me-told"),
     path("<str:token>/changes/", pages.changes, name="me-changes"),
     path("<str:token>/export/", pages.export, name="me-export"),
+    path("<str:token>/export/text/", as_text.export_text, name="me-export-text"),
     path("<str:token>/do/erase/", erase, name="me-erase"),
     path("<str:token>/do/<slug:verb>/", act, name="me-do"),
 ]

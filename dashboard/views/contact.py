@@ -36,7 +36,7 @@ from dashboard.queries import contact as queries
 from dashboard.queries import contacts as people
 from dashboard.views.dates import rows_of
 from dashboard.words import language_of
-from memories.corrections import edit_dates, merge_contacts
+from memories.corrections import edit_dates, merge_contacts, remove_contacts
 from memories.history.mention_rhythm import rhythms
 from understanding.attributes import ATTRIBUTES, label
 from understanding.text import estimate_tokens
@@ -228,6 +228,16 @@ def archive(request: HttpRequest, person: Contact) -> HttpResponse:
 
 
 @access.action
+def not_a_person(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Says that this is no person; memories stay."""
+    actor = access.actor(request)
+    change = remove_contacts.not_a_person(person.end_user, person.pk, actor=actor)
+    message = _("%(name)s is not taken for a person any more. Memories stay.")
+    feedback.done(request, message, change, name=person.name)
+    return redirect("dashboard:contacts", person.end_user_id)
+
+
+@access.action
 def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
     """Adds or removes an alias, or makes one the name; the old name stays as an alias."""
     alias = " ".join(request.POST.get("alias", "").replace("\0", "").split())
@@ -402,6 +412,7 @@ urls = [
     path("u/<int:user>/people/new/", access.form(show_new, create), name="contact_new"),
     path(f"{_PERSON}/edit/", access.form(show_edit, edit), name="contact_edit"),
     path(f"{_PERSON}/archive/", archive, name="contact_archive"),
+    path(f"{_PERSON}/not-a-person/", not_a_person, name="contact_not_a_person"),
     path(f"{_PERSON}/aliases/", aliases, name="contact_aliases"),
     path(f"{_PERSON}/references/", remove_reference, name="contact_reference"),
     path(f"{_PERSON}/attributes/", attribute, name="contact_attribute"),

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import regex
 from vobject.base import ContentLine, VObjectError, parseParams
 
 from accounts.reasons import Reason, Skipped
@@ -28,14 +29,15 @@ NAME, FILE, MEDIA_TYPE = "vcard", "contacts.vcf", "text/vcard"
 _MEANS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _ANNIVERSARY = "_$!<anniversary>!$_"
 _CHARSET = re.compile(rb"CHARSET=\"?([A-Za-z0-9_-]+)", re.IGNORECASE)
-# [GROUP.]NAME;PARAMETER=VALUE,"VALUE":VALUE (RFC 6350, 3.3). Possessive, so that no line is tried twice.
-_LINE = re.compile(
+# [GROUP.]NAME;PARAMETER=VALUE,"VALUE":VALUE (RFC 6350, 3.3). Possessive, so that no line is tried twice;
+# before 3.11.5 ``re`` misreads possessive groups (gh-106052).
+_LINE = regex.compile(
     r"(?:(?P<group>[a-zA-Z0-9_-]++)\.)?+(?P<name>[a-zA-Z0-9_-]++)(?:;(?=[;:]))?+"
     r'(?P<params>(?:;[a-zA-Z0-9_-]++(?:[=,](?:"[^"]*+"|[^";:,]*+))*+)*+):(?P<value>.*)',
-    re.DOTALL,
+    regex.DOTALL,
 )
 # Pictures, sounds and keys: nine tenths of a telephone's export, and nothing of it is kept.
-_MEDIA = re.compile(
+_MEDIA = regex.compile(
     rb"(?im)^(?:[a-z0-9-]+\.)?(?:PHOTO|LOGO|SOUND|KEY)[;:][^\r\n]*"
     rb"(?:\r?\n(?:[ \t][^\r\n]*|[a-z0-9+/=]++(?=\r?\n)))*+(?:\r?\n|\Z)"
 )

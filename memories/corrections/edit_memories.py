@@ -29,7 +29,7 @@ from memories import graph, queue
 from memories.corrections import derived
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
-from memories.types import StoredFact
+from memories.types import StoredFact, Subtype
 from understanding.attributes import is_single
 from understanding.statements import secrets
 from understanding.text import normalise
@@ -443,9 +443,32 @@ def move(
     return change
 
 
-def renamed(facts: list[dict[str, Any]], old: UUID, new: UUID) -> list[dict[str, Any]]:
-    """The facts of a memory, with those of one contact as facts of another."""
-    return [{**f, "person": str(new)} if f["person"] == str(old) else f for f in facts]
+@atomic()
+def move_to_user(end_user: EndUser, memory_id: UUID, from_id: UUID, *, actor: str) -> Change:
+    """Says that a memory is about the end user and not about a contact; both cards follow. Raises
+    InvalidCorrection."""
+    end_user = locked(end_user)
+    from_id = _current(end_user, from_id)
+    memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
+    if memory is None:
+        raise InvalidCorrection(Reason("no_such_contact_or_memory"))
+    with recording(end_user, "move_to_user", actor, subjects=[memory_id, from_id]) as (
+        recorder,
+        change,
+    ):
+        recorder.watch([memory])
+        _reject(end_user, memory_id, from_id, recorder)
+        memory.facts = renamed(memory.facts, from_id, None)
+        memory.subtype, memory.unread = Subtype.SELF, True
+        memory.save(update_fields=["facts", "subtype", "unread", "updated_at"])
+        queue.enqueue("reread", end_user.pk)
+    return change
+
+
+def renamed(facts: list[dict[str, Any]], old: UUID, new: UUID | None) -> list[dict[str, Any]]:
+    """The facts of a memory, with those of one contact as facts of another, or of the end user."""
+    person = str(new) if new else None
+    return [{**f, "person": person} if f["person"] == str(old) else f for f in facts]
 
 
 def relate_anew(

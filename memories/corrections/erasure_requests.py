@@ -10,17 +10,16 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.cells import atomic
-from accounts.changes import Recorder, recording
+from accounts.changes import recording
 from accounts.models import Change, EndUser
-from contacts import store
-from contacts.models import Contact, Relation, Suggestion
+from contacts.models import Contact
 from memories import graph, queue
-from memories.corrections import derived, forgotten_names
-from memories.models import Erasure, GatewayTurn, Link, Memory, Message
+from memories.corrections import derived, remove_contacts
+from memories.models import Erasure, GatewayTurn, Memory, Message
 from memories.search import context_tokens
 
 # How long the context tells of an erasure that is done, and how many it tells of.
@@ -56,41 +55,10 @@ def hide(
             memory.save(update_fields=["status", "updated_at"])
         graph.let_go(end_user, ids, recorder)
         derived.unlearn(end_user, ids, recorder)
-        _remove(end_user, contacts, recorder)
+        if contacts:
+            remove_contacts.remove(end_user, contacts, recorder, forget_names=True)
         GatewayTurn.objects.of(end_user).forget_blocks()
     return change
-
-
-def _remove(end_user: EndUser, contacts: Collection[Contact], recorder: Recorder) -> None:
-    """Deletes contacts with all that is about them and takes their names out of what is told of
-    others."""
-    ids = [contact.id for contact in contacts]
-    if not ids:
-        return
-    tombstones = end_user.contacts.all_merged_into(ids)
-    ids += [tombstone.id for tombstone in tombstones]
-    links = Link.objects.of(end_user).filter(contact__in=ids)
-    profiles = Memory.objects.of(end_user).filter(content_hash__in=[f"profile:{pk}" for pk in ids])
-    asked = Suggestion.objects.of(end_user).filter(Q(first__in=ids) | Q(second__in=ids))
-    stated = Relation.objects.of(end_user).among(ids)
-    called = forgotten_names.names_of([*contacts, *tombstones])
-    names = forgotten_names.left_of(end_user, called, ids)
-    others = {at for row in stated for at in (row.subject_id, row.object_id)} - {*ids}
-    sources = Memory.objects.of(end_user).filter(consolidated_into__in=profiles)
-    spoken_for = [*derived.tracked(sources)]
-    source_ids = [memory.pk for memory in spoken_for]
-    recorder.watch([*tombstones, *spoken_for])
-    doomed: tuple[QuerySet[Any], ...] = (links, asked, stated, profiles)
-    for rows in doomed:  # all before any goes: the database cascades
-        recorder.watch(rows)
-    for rows in doomed:
-        rows.delete()
-    Contact.objects.of(end_user).filter(pk__in=ids).delete()
-    derived.give_weight_back(end_user, source_ids)
-    derived.point_at_profiles(end_user, source_ids)
-    forgotten_names.take_out(end_user, names, recorder=recorder)
-    for contact in end_user.contacts.standing().light().filter(pk__in=others):
-        store.save(contact, [])
 
 
 def schedule(

@@ -20,8 +20,7 @@ def kinds(type_: str, keys: Iterable[str]) -> list[str]:
 
 
 def without(end_user: EndUser, extraction: Extraction) -> Extraction:
-    """An extraction without the memories of kinds that the end user wants none of by now."""
-    end_user.refresh_from_db(fields=["unwanted"])
+    """An extraction without the memories of kinds that the end user wants none of."""
     if not end_user.unwanted:
         return extraction
     none_of = {*end_user.unwanted}

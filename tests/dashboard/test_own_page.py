@@ -186,13 +186,15 @@ FORMS = {
     "over": {},
     "forget": {},
     "forget_person": {},
+    "mine": {},
+    "not_a_person": {},
     "unwant": {"kind": "health"},
 }
 IDS = {
     "name": ["person"], "fact": ["person"], "personality": ["person"], "right": ["person"],
     "same": ["person", "other"], "different": ["person", "other"],
     "not_about": ["person", "memory"], "unrelate": ["person", "relation"], "move": ["person", "memory", "other"], "about": ["memory", "other"], "over": ["memory"], "forget": ["memory"],
-    "forget_person": ["person"], "erase": ["erasure"], "undo": ["change"],
+    "forget_person": ["person"], "mine": ["person", "memory"], "not_a_person": ["person"], "erase": ["erasure"], "undo": ["change"],
 }  # fmt: skip
 
 
@@ -245,7 +247,7 @@ def test_what_an_address_opens_sees_rows_of_its_end_user_alone(api, zoe, page):
 
 
 def test_every_verb_is_in_the_tables_of_these_tests():
-    assert VERBS.keys() | {"erase"} == FORMS.keys() | IDS.keys() | {"want"}
+    assert VERBS.keys() | {"erase"} == FORMS.keys() | IDS.keys() | {"want", "may_be_a_person"}
 
 
 @pytest.mark.parametrize("verb", FORMS)
@@ -409,6 +411,28 @@ def test_the_export_is_the_users_and_no_words_of_others(zoe, page):
     assert "says my diary" in reply.content.decode()
     assert "Rome" not in reply.content.decode()
     assert "brother" not in reply.content.decode()
+
+
+def test_the_text_to_read_has_all_that_is_the_users_and_no_words_of_others(zoe, page):
+    nora, _, other = life(zoe)
+    Relation.objects.create(end_user=zoe, subject=other, object=nora, kind="boss")
+    Contact.objects.filter(pk=nora.pk).update(note="ask her aunt")
+    make_message(zoe, "I moved to Rome!", speaker="Nora")
+    make_memory(zoe, "I like figs.")
+    edit_own_card(zoe, {"pet": ["a parrot"]}, actor="operator:ada")
+    reply = see(f"{page}export/text/")
+    assert reply["Content-Type"] == "text/plain; charset=utf-8"
+    text = reply.content.decode()
+    you, people, rest, messages = re.split(
+        r"\nPeople in your life\n=+|\nWhat else you said\n=+|\nYour messages\n=+", text
+    )
+    assert "a parrot" in you
+    assert "Job: dentist" in people
+    assert "Nori · Nora's boss" in people
+    assert "I like figs." in rest
+    assert "says my diary" in messages
+    assert "Rome" not in text
+    assert "aunt" not in text
 
 
 def test_operators_see_under_activity_what_the_user_did(api, zoe, page):
