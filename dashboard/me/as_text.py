@@ -38,8 +38,8 @@ def lines(end_user: EndUser) -> Iterator[str]:
     for memory_id, contact_id in links.values_list("memory", "contact"):
         people_of[memory_id].append(contact_id)
     for memory in pages.memories(end_user).order_by("said_at", "id"):
-        for contact_id in people_of.get(memory.pk, [None]):
-            about[contact_id].append(_memory(memory))
+        for person in people_of.get(memory.pk, [None]):
+            about[person].append(_memory(memory))
     related: dict[UUID, list[str]] = defaultdict(list)
     for row in Relation.objects.of(end_user).select_related("subject", "object").order_by("id"):
         said = _("{subject} · {of}'s {kind}").format(
