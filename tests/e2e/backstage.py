@@ -24,7 +24,7 @@ from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact, json_value
 from memories import demo, portability
-from memories.models import Batch, Work
+from memories.models import Batch, Link, Work
 from memories.pipeline.buffer import Incoming, receive
 from tests.dashboard.addresses import addresses
 from tests.dashboard.signin import signed_in
@@ -86,6 +86,14 @@ def contradict(user: int, person: str) -> dict[str, Any]:
     return {}
 
 
+def doubt(user: int) -> dict[str, Any]:
+    """Two links of which nobody is sure."""
+    links = Link.objects.of(user).standing().filter(memory__kind="fact", memory__status="active")
+    chosen = {link.memory_id: link.pk for link in links.order_by("pk")}
+    Link.objects.filter(pk__in=[*chosen.values()][:2]).update(confidence=0.4, made_by="extractor")
+    return {}
+
+
 def pages(user: int) -> dict[str, str]:
     return addresses(EndUser.objects.get(pk=user))
 
@@ -102,7 +110,7 @@ def _demo() -> dict[str, Any]:
     return json.loads(json.dumps(_documents[0]))
 
 
-VERBS = {f.__name__: f for f in (household, stage, session, quarantine, contradict, pages)}
+VERBS = {f.__name__: f for f in (household, stage, session, quarantine, contradict, doubt, pages)}
 
 if __name__ == "__main__":
     embed_once()  # the demo's memories, for every household
