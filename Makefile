@@ -75,5 +75,5 @@ $(VENV)/.run: requirements.txt | $(VENV)/bin/pip
 
 $(VENV)/.dev: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 	@echo "Installing the requirements of Mio, and the tools of tests and lint, into $(VENV)" >&2
-	@$(PIP) -r requirements-dev.txt
+	@$(PIP) -r requirements-dev.txt $(ALSO)
 	@touch $(VENV)/.run $@

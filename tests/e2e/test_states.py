@@ -1,0 +1,142 @@
+"""What pages say of states that are rare: work that failed, namesakes, many links, odd files."""
+
+import csv
+import io
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import Enter, Household
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+
+def api(household: Household, method: str, path: str, body: object) -> httpx.Response:
+    return httpx.request(
+        method,
+        f"{household.site.url}/api/v1/{path}",
+        json=body,
+        headers={"Authorization": f"Bearer {household.key}"},
+    ).raise_for_status()
+
+
+def test_home_tells_what_failed_and_leads_to_it(household: Household) -> None:
+    household.site.ask("quarantine", user=household.user)
+    page = household.go("/")
+    main = page.locator("main")
+    expect(main).not_to_contain_text("No failures")
+    expect(main).not_to_contain_text("Nothing needs your attention")
+    main.locator("[data-row]", has_text="quarantine").get_by_role("link").click()
+    expect(page).to_have_url(re.compile(r"/pipeline/\?state=quarantined$"))
+    expect(page.locator("main")).to_contain_text("the model server answered 500")
+
+
+def test_two_of_one_name_are_told_apart_wherever_they_stand(household: Household) -> None:
+    for relationship, city in (("neighbour", "Ghent"), ("dentist", "Bruges")):
+        person = {"name": "Li Na", "relationship": relationship, "attributes": {"location": [city]}}
+        api(household, "POST", "users/li/contacts/", {**person, "namesake": True})
+    page = household.go(f"/u/{household.user}/people/?q=li+na")
+    rows = page.locator("#people [data-row]", has_text="Li Na")
+    expect(rows).to_have_count(2)
+    expect(rows.filter(has_text="neighbour")).to_have_count(1)
+    expect(rows.filter(has_text="dentist")).to_have_count(1)
+    rows.filter(has_text="neighbour").get_by_role("link").first.click()
+    expect(page.locator("main")).to_contain_text("Others with this name")
+    page.get_by_role("link", name="compare").first.click()
+    expect(page.locator("main")).to_contain_text("Ghent")
+    expect(page.locator("main")).to_contain_text("Bruges")
+
+
+def test_a_delivery_has_a_button_of_plain_text_and_loopback_is_refused_by_its_setting(
+    household: Household,
+) -> None:
+    page = household.go("/webhooks/")
+    page.get_by_label("Address").fill("http://127.0.0.1:9/hook")
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator("#url-problem")).to_contain_text(re.compile("MIO_[A-Z_]+"))
+    page.get_by_label("Address").fill("https://hooks.example.com/mio")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name=re.compile("Send a test")).click()
+    row = page.locator("tbody [data-row]").first
+    expect(row).to_be_visible()
+    assert re.fullmatch(
+        r"Send [\w.]+ of [^<>]+ again", row.get_by_role("button").get_attribute("aria-label") or ""
+    )
+
+
+def test_links_are_decided_together_in_one_key(household: Household) -> None:
+    household.site.ask("doubt", user=household.user)
+    page = household.go("/review/links/")
+    boxes = page.locator("nav.queue input[name=link]")
+    expect(boxes).not_to_have_count(0)
+    waiting = boxes.count()
+    page.get_by_label("All shown").check()
+    page.keyboard.press("b")
+    toast = page.locator(".toast")
+    expect(toast.get_by_role("button", name="Undo")).to_be_visible()
+    expect(boxes).to_have_count(0)
+    page.keyboard.press("z")
+    expect(boxes).to_have_count(waiting)
+
+
+def test_the_audit_log_is_taken_along_as_a_table_without_content(household: Household) -> None:
+    api(household, "POST", "users/li/memories/", {"content": "Figs are ripe in September."})
+    page = household.go("/activity/")
+    with page.expect_download() as download:
+        page.get_by_role("link", name=re.compile("CSV")).click()
+    text = download.value.path().read_text(encoding="utf-8-sig")
+    rows = list(csv.reader(io.StringIO(text)))
+    assert len(rows) > 1
+    assert "Figs" not in text
+
+
+def test_a_map_of_many_people_fits_the_screen(household: Household) -> None:
+    for number in range(60):
+        person = {"name": f"Person {number}", "relationship": "colleague"}
+        api(household, "POST", "users/li/contacts/", person)
+    page = household.go(f"/u/{household.user}/people/map/")
+    drawn = page.locator("main svg.chart").first
+    expect(drawn).to_be_visible()
+    box = drawn.bounding_box()
+    assert box is not None
+    assert box["height"] < 1600
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_who_is_no_person_leaves_the_own_page_and_comes_back_by_undo(
+    household: Household, enter: Enter
+) -> None:
+    address = api(household, "POST", "users/li/page/", {"language": "en"}).json()["url"]
+    page = enter(viewport={"width": 390, "height": 844})
+    page.goto(address)
+    page.get_by_role("link", name="小红").click()
+    page.locator("summary", has_text="Not a person").click()
+    page.get_by_role("button", name="小红 is not a person").click()
+    expect(page.get_by_role("status")).to_contain_text("Not a person")
+    expect(page.get_by_role("link", name="小红", exact=True)).to_have_count(0)
+    page.get_by_role("link", name="Recent changes").click()
+    expect(page.get_by_role("button", name=re.compile("May be a person"))).to_be_visible()
+    page.get_by_role("button", name="Undo").first.click()
+    page.get_by_role("link", name="What's remembered").click()
+    expect(page.get_by_role("link", name="小红", exact=True)).to_be_visible()
+    page.locator("summary", has_text="Take my data").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="To read").click()
+    assert "小红" in download.value.path().read_text(encoding="utf-8")
+
+
+def test_a_memory_of_the_user_is_taken_back_from_a_friend(
+    household: Household, enter: Enter
+) -> None:
+    address = api(household, "POST", "users/li/page/", {"language": "en"}).json()["url"]
+    page = enter(viewport={"width": 390, "height": 844})
+    page.goto(address)
+    page.get_by_role("link", name="小红").click()
+    told = page.get_by_role("region", name="What you said").locator("[data-row]").first
+    words = told.locator("p").first.inner_text()
+    told.locator("summary", has_text="That's wrong").click()
+    told.get_by_role("button", name="It is about me").click()
+    expect(page.get_by_role("status")).to_contain_text("Saved whom it is about")
+    expect(page.get_by_role("region", name="What you said")).not_to_contain_text(words)
