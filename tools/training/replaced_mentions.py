@@ -2,13 +2,14 @@
 replacement (Dai and Adel 2020, "An analysis of simple data augmentation for NER"). What tells a
 name is then what stands around it and how names are made, not which ones the authors chose."""
 
+import math
 import random
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from understanding import segmentation
-from understanding.lexicon import words
+from understanding.lexicon import rows, words
 from understanding.people import span_evidence
 from understanding.roles import terms
 from understanding.text import is_han, normalise
@@ -94,13 +95,24 @@ def _roles() -> dict[tuple[bool, str, str], list[str]]:
 
 @cache
 def _chinese_names() -> tuple[list[str], list[str]]:
-    """Surnames as often as names with them stand in jieba's dictionary, and given names."""
+    """Surnames as often as names with them stand in jieba's dictionary, some of two characters; and
+    given names of two: half of them of the dictionary, half drawn by how many people bear their
+    characters (its root, so that rare ones are seen)."""
     named: list[Any] = [
         word
         for word, tag in segmentation.entries()
         if tag.startswith("nr") and len(word) == 3 and word[0] in words("surnames")
     ]
-    return sorted(word[0] for word in named), sorted(word[1:] for word in named)
+    families = sorted(word[0] for word in named)
+    double = sorted(word for word in words("surnames") if len(word) == 2)
+    families += double * (len(families) // (25 * len(double)))
+    table = rows("given_characters")
+    likely = [math.sqrt(float(row["names"])) for row in table]
+    drawn = random.Random(0).choices(  # noqa: S311  the same in every run
+        [row["character"] for row in table], likely, k=2 * len(named)
+    )
+    given = sorted(word[1:] for word in named)
+    return families, given + ["".join(pair) for pair in zip(drawn[::2], drawn[1::2], strict=True)]
 
 
 @cache

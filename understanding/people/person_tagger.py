@@ -19,6 +19,8 @@ from understanding.people.span_evidence import (
     before,
     begins_word,
     evidence,
+    in_no_name,
+    introduced,
     is_given,
     is_word,
     tokens,
@@ -29,6 +31,8 @@ from understanding.text import is_han, normalise
 
 Kind = Literal["name", "role"]
 USER = -1
+# How likely what somebody is called by is their name, where it has the form of one (我表姐叫费霁月，).
+_NAMED = 0.99
 # Segments that are less likely are not looked at; what is returned is the file's threshold.
 _LEAST = 0.1
 _OF = re.compile(r"(?i)\s*of(?: the)?\s*")
@@ -96,10 +100,12 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     """Where somebody may be spoken of, by name or in a role, and how likely."""
     scales = model("span_tagger")["calibration"]
     toks, rows = evidence(text, known)
-    found = _chain().segments(rows, _LEAST)
+    found = _within_words(toks, _chain().segments(rows, _LEAST))
+    roles = {one.end for one in found if one.kind == "role" and one.probability > 0.5}
+    named = [Segment(a, b, "name", _NAMED) for of, a, b in introduced(toks) if of in roles]
     return [
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
-        for one in sorted(apart(_within_words(toks, found)))
+        for one in sorted(apart([*named, *found]))
     ]
 
 
@@ -112,6 +118,8 @@ def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Se
         if one.kind != "name":
             continue
         instead = (one.start, one.end - 1, "name") if begins_word(toks, one.end - 1) else None
+        if instead and in_no_name(toks[one.end - 1].norm):
+            by_place.setdefault(instead, Segment(*instead, 0.0))
         if before(toks[one.start].norm) == "own":
             instead = one.start + 1, one.end, "role"
         if instead in by_place:
