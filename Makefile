@@ -31,7 +31,7 @@ test: $(VENV)/.dev ## run the tests of code and database
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m "not system and not release"
 
 test-system: $(VENV)/.dev ## run the tests of servers, processes and browsers
-	@$(PYTHON) -m pytest -n 3 --dist loadgroup -m system
+	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m system
 
 test-release: $(VENV)/.dev ## before a release: run the tests of several database servers, of upgrades and of the commands in docs
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m release
