@@ -83,9 +83,9 @@ def person_spans(
 def recurring(texts: Iterable[str]) -> dict[str, float]:
     """The words that may be a name in several of ``texts`` and are no words of a dictionary, in
     their normal form, with how likely they are one: as if each text were a witness of its own
-    (noisy-or: Pearl 1988)."""
+    (noisy-or: Pearl 1988). The same text said again is no other witness."""
     doubts: dict[str, list[float]] = {}
-    for text in texts:
+    for text in dict.fromkeys(texts):
         here: dict[str, float] = {}
         for start, end, kind, probability in _segments(text, ()):
             name = normalise(text[start:end])

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from understanding.lexicon import rows
-from understanding.people.person_tagger import person_spans
+from understanding.people.person_tagger import person_spans, recurring
 from understanding.people.span_evidence import introduced, tokens
 
 
@@ -30,6 +30,12 @@ def test_a_role_is_called_by_a_whole_name(said: str, name: str) -> None:
 )
 def test_what_somebody_is_told_to_do_is_no_name(said: str) -> None:
     assert list(introduced(tokens(said))) == []
+
+
+def test_a_sentence_that_is_said_again_bears_no_name_out() -> None:
+    once = ["老板姓周，开会迟到了", "晚上跟朋友吃火锅"]
+    assert recurring(once * 9) == recurring(once)
+    assert recurring(["跟骆霏去看展", "骆霏又迟到了"]).get("骆霏", 0) > 0
 
 
 SAID = (
