@@ -3,7 +3,7 @@ SHELL := /bin/sh
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 PORT ?= 8000
-# What is imported is compiled then: to compile all that is installed takes half of the time.
+# Without compiling all that is installed, which takes a third of the time.
 PIP := $(PYTHON) -m pip install -qq --no-compile --no-input --disable-pip-version-check --root-user-action=ignore
 
 # One thread for local embeddings: more slow each other down on a busy machine.
@@ -51,8 +51,8 @@ lint: $(VENV)/.dev ## check format, rules, templates, types, import layers, migr
 bench: setup ## measure the latency of context, search and ingestion, as JSON; progress on stderr
 	@exec $(PYTHON) manage.py bench latency
 
-# That of the distribution first: Pythons compiled by version managers are often not optimized, and
-# take up to twice the time.
+# The distribution's Python first: one that a version manager compiled is often not optimized, and
+# takes up to twice the time.
 $(VENV)/bin/pip:
 	@for python in /usr/bin/python3.13 /usr/bin/python3.12 /usr/bin/python3.11 \
 			python3.13 python3.12 python3.11 python3; do \

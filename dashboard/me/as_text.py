@@ -1,4 +1,4 @@
-"""All that is stored of the end user as a text that anybody can read."""
+"""What is remembered of the end user as a text that anybody can read."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from understanding.attributes import label
 
 @visits.page
 def export_text(_request: HttpRequest, visit: Visit) -> HttpResponse:
-    """All of it as a text file to save."""
+    """It as a text file to save."""
     return HttpResponse(
         "\n".join(lines(visit.end_user)),
         content_type="text/plain; charset=utf-8",
@@ -42,11 +42,11 @@ def lines(end_user: EndUser) -> Iterator[str]:
             about[person].append(_memory(memory))
     related: dict[UUID, list[str]] = defaultdict(list)
     for row in Relation.objects.of(end_user).select_related("subject", "object").order_by("id"):
-        said = _("{subject} · {of}'s {kind}").format(
+        sentence = _("{subject} · {of}'s {kind}").format(
             subject=row.subject.name, of=row.object.name, kind=row.kind
         )
-        related[row.subject_id].append(f"- {said}")
-        related[row.object_id].append(f"- {said}")
+        related[row.subject_id].append(f"- {sentence}")
+        related[row.object_id].append(f"- {sentence}")
 
     yield from _part(_("You"))
     for _key, name, values in users.own_keys(end_user):

@@ -144,7 +144,7 @@ def with_subjects(
             one,
             {
                 **subjects_by_change.get(one.pk, {}),
-                "kind": called(one.why) if one.verb in _KINDS else _removed(one),
+                "kind": called(one.why) if one.verb in _KINDS else _name_in(one),
             },
         )
         for one in changes
@@ -152,12 +152,12 @@ def with_subjects(
 
 
 _KINDS = ("unwant", "want")  # verbs of changes whose reason is a kind of memories
-_NAMES = ("not_a_person", "may_be_a_person")  # those whose reason is a name
+_OF_NAMES = ("not_a_person", "may_be_a_person")  # those whose reason is a name
 
 
-def _removed(change: Change) -> str:
+def _name_in(change: Change) -> str:
     """The name that a change says is no person's, or may be one's again."""
-    return change.why if change.verb in _NAMES and not change.undone_at else ""
+    return change.why if change.verb in _OF_NAMES and not change.undone_at else ""
 
 
 @visits.page

@@ -28,7 +28,7 @@ from dashboard.me import as_text, pages, visits
 from dashboard.me.visits import USER
 from memories import own_card
 from memories.api.own_page import Visit
-from memories.corrections import edit_memories, merge_contacts, remove_contacts, review_links
+from memories.corrections import edit_memories, merge_contacts, not_people, review_links
 from memories.corrections.edit_own_card import edit_own_card
 from memories.corrections.undo import undo_change
 from memories.corrections.unwanted import TYPES, set_unwanted
@@ -168,10 +168,8 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
     "forget": lambda sent: forget_chosen(sent.user, actor=USER, memory_id=sent.memory().pk),
     "forget_person": lambda sent: forget_chosen(sent.user, actor=USER, contact_id=sent.person().pk),
     # Says that a contact is no person, and that a name may be one's after all.
-    "not_a_person": lambda sent: remove_contacts.not_a_person(
-        sent.user, sent.person().pk, actor=USER
-    ),
-    "may_be_a_person": lambda sent: remove_contacts.may_be_a_person(
+    "not_a_person": lambda sent: not_people.not_a_person(sent.user, sent.person().pk, actor=USER),
+    "may_be_a_person": lambda sent: not_people.may_be_a_person(
         sent.user, sent.one_of("name", sent.user.not_people), actor=USER
     ),
     # Has nothing of a kind remembered from now on (what is known stays), or remembered again.

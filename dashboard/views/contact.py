@@ -36,7 +36,7 @@ from dashboard.queries import contact as queries
 from dashboard.queries import contacts as people
 from dashboard.views.dates import rows_of
 from dashboard.words import language_of
-from memories.corrections import edit_dates, merge_contacts, remove_contacts
+from memories.corrections import edit_dates, merge_contacts, not_people
 from memories.history.mention_rhythm import rhythms
 from understanding.attributes import ATTRIBUTES, label
 from understanding.text import estimate_tokens
@@ -231,7 +231,7 @@ def archive(request: HttpRequest, person: Contact) -> HttpResponse:
 def not_a_person(request: HttpRequest, person: Contact) -> HttpResponse:
     """Says that this is no person; memories stay."""
     actor = access.actor(request)
-    change = remove_contacts.not_a_person(person.end_user, person.pk, actor=actor)
+    change = not_people.not_a_person(person.end_user, person.pk, actor=actor)
     message = _("%(name)s is not taken for a person any more. Memories stay.")
     feedback.done(request, message, change, name=person.name)
     return redirect("dashboard:contacts", person.end_user_id)

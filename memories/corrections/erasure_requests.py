@@ -18,7 +18,8 @@ from accounts.changes import recording
 from accounts.models import Change, EndUser
 from contacts.models import Contact
 from memories import graph, queue
-from memories.corrections import derived, remove_contacts
+from memories.corrections import derived
+from memories.corrections.remove_contacts import remove_contacts
 from memories.models import Erasure, GatewayTurn, Memory, Message
 from memories.search import context_tokens
 
@@ -56,7 +57,7 @@ def hide(
         graph.let_go(end_user, ids, recorder)
         derived.unlearn(end_user, ids, recorder)
         if contacts:
-            remove_contacts.remove(end_user, contacts, recorder, forget_names=True)
+            remove_contacts(end_user, contacts, recorder, forget_names=True)
         GatewayTurn.objects.of(end_user).forget_blocks()
     return change
 

@@ -22,7 +22,7 @@ from accounts.models import EndUser
 from accounts.reasons import Reason, fault, stored
 from memories import model_calls
 from memories.budget import TimeLimitExceeded, time_limit
-from memories.corrections import auto_merge, denials, remove_contacts, unwanted
+from memories.corrections import auto_merge, denials, not_people, unwanted
 from memories.erasure import name_hashes
 from memories.models import Batch, Consolidation, Link, Work
 from memories.pipeline import (
@@ -96,7 +96,7 @@ def _extract(batch: Batch) -> None:
     extraction = name_hashes.without_forgotten(end_user, extraction, request.turns, hashes)
     end_user.refresh_from_db(fields=["unwanted", "not_people"])
     extraction = unwanted.without(end_user, extraction)
-    extraction = remove_contacts.without_names(end_user, extraction)
+    extraction = not_people.without(end_user, extraction)
     people, drafts, cases = candidates.prepare(end_user, extraction, request, vectors)
     resolve = partial(provider.resolve, cases)
     resolutions = model_calls.ask(end_user, provider, "resolve", resolve) if cases else {}

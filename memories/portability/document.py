@@ -29,15 +29,10 @@ Rows = list[dict[str, Any]]
 USER_COLUMNS = (
     "external_id", "names", "language", "message_seq", "extracted_seq", "consolidated_seq",
     "time_zone", "learnt_offset", "activity_days", "last_active_on", "last_message_at", "due_seq",
-    "forgetting_until", "created_at", "unwanted",
-    "not_people",
+    "forgetting_until", "created_at", "unwanted", "not_people",
 )  # fmt: skip
-ADDED = (
-    "time_zone",
-    "learnt_offset",
-    "unwanted",
-    "not_people",
-)  # not in the exports of earlier releases
+# Not in the exports of earlier releases.
+ADDED = ("time_zone", "learnt_offset", "unwanted", "not_people")
 # What is not carried over of each table: whose it is (the document's user) and what is derived.
 _LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
     Batch: ("leased_until", "server_start"),  # of a worker that is not here

@@ -1,4 +1,5 @@
-"""What pages say of states that are rare: work that failed, namesakes, many links, odd files."""
+"""What pages show in states that are rare: work that failed, namesakes, doubted links, many people; and
+corrections of the end user's own page."""
 
 import csv
 import io
@@ -6,7 +7,7 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Enter, Household
 
@@ -22,6 +23,13 @@ def api(household: Household, method: str, path: str, body: object) -> httpx.Res
     ).raise_for_status()
 
 
+def own_page(household: Household, enter: Enter) -> Page:
+    address = api(household, "POST", "users/li/page/", {"language": "en"}).json()["url"]
+    page = enter(viewport={"width": 390, "height": 844})
+    page.goto(address)
+    return page
+
+
 def test_home_tells_what_failed_and_leads_to_it(household: Household) -> None:
     household.site.ask("quarantine", user=household.user)
     page = household.go("/")
@@ -33,7 +41,7 @@ def test_home_tells_what_failed_and_leads_to_it(household: Household) -> None:
     expect(page.locator("main")).to_contain_text("the model server answered 500")
 
 
-def test_two_of_one_name_are_told_apart_wherever_they_stand(household: Household) -> None:
+def test_two_of_one_name_are_told_apart_in_the_list_and_when_compared(household: Household) -> None:
     for relationship, city in (("neighbour", "Ghent"), ("dentist", "Bruges")):
         person = {"name": "Li Na", "relationship": relationship, "attributes": {"location": [city]}}
         api(household, "POST", "users/li/contacts/", {**person, "namesake": True})
@@ -108,9 +116,7 @@ def test_a_map_of_many_people_fits_the_screen(household: Household) -> None:
 def test_who_is_no_person_leaves_the_own_page_and_comes_back_by_undo(
     household: Household, enter: Enter
 ) -> None:
-    address = api(household, "POST", "users/li/page/", {"language": "en"}).json()["url"]
-    page = enter(viewport={"width": 390, "height": 844})
-    page.goto(address)
+    page = own_page(household, enter)
     page.get_by_role("link", name="小红").click()
     page.locator("summary", has_text="Not a person").click()
     page.get_by_role("button", name="小红 is not a person").click()
@@ -130,13 +136,11 @@ def test_who_is_no_person_leaves_the_own_page_and_comes_back_by_undo(
 def test_a_memory_of_the_user_is_taken_back_from_a_friend(
     household: Household, enter: Enter
 ) -> None:
-    address = api(household, "POST", "users/li/page/", {"language": "en"}).json()["url"]
-    page = enter(viewport={"width": 390, "height": 844})
-    page.goto(address)
+    page = own_page(household, enter)
     page.get_by_role("link", name="小红").click()
-    told = page.get_by_role("region", name="What you said").locator("[data-row]").first
-    words = told.locator("p").first.inner_text()
-    told.locator("summary", has_text="That's wrong").click()
-    told.get_by_role("button", name="It is about me").click()
+    memory = page.get_by_role("region", name="What you said").locator("[data-row]").first
+    words = memory.locator("p").first.inner_text()
+    memory.locator("summary", has_text="That's wrong").click()
+    memory.get_by_role("button", name="It is about me").click()
     expect(page.get_by_role("status")).to_contain_text("Saved whom it is about")
     expect(page.get_by_role("region", name="What you said")).not_to_contain_text(words)

@@ -107,9 +107,9 @@ def _chinese_names() -> tuple[list[str], list[str]]:
     double = sorted(word for word in words("surnames") if len(word) == 2)
     families += double * (len(families) // (25 * len(double)))
     table = rows("given_characters")
-    likely = [math.sqrt(float(row["names"])) for row in table]
+    weights = [math.sqrt(float(row["names"])) for row in table]
     drawn = random.Random(0).choices(  # noqa: S311  the same in every run
-        [row["character"] for row in table], likely, k=2 * len(named)
+        [row["character"] for row in table], weights, k=2 * len(named)
     )
     given = sorted(word[1:] for word in named)
     return families, given + ["".join(pair) for pair in zip(drawn[::2], drawn[1::2], strict=True)]

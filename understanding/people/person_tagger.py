@@ -19,9 +19,9 @@ from understanding.people.span_evidence import (
     before,
     begins_word,
     evidence,
-    in_no_name,
     introduced,
     is_given,
+    is_rare_in_names,
     is_word,
     tokens,
 )
@@ -31,7 +31,7 @@ from understanding.text import is_han, normalise
 
 Kind = Literal["name", "role"]
 USER = -1
-# How likely what somebody is called by is their name, where it has the form of one (我表姐叫费霁月，).
+# How likely it is a name that a role is called by (我表姐叫费霁月，): chosen by hand, not learned.
 _NAMED = 0.99
 # Segments that are less likely are not looked at; what is returned is the file's threshold.
 _LEAST = 0.1
@@ -100,25 +100,26 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     """Where somebody may be spoken of, by name or in a role, and how likely."""
     scales = model("span_tagger")["calibration"]
     toks, rows = evidence(text, known)
-    found = _within_words(toks, _chain().segments(rows, _LEAST))
-    roles = {one.end for one in found if one.kind == "role" and one.probability > 0.5}
-    named = [Segment(a, b, "name", _NAMED) for of, a, b in introduced(toks) if of in roles]
+    segments = _within_words(toks, _chain().segments(rows, _LEAST))
+    roles = {one.end for one in segments if one.kind == "role" and one.probability > 0.5}
+    named = [Segment(a, b, "name", _NAMED) for at, a, b in introduced(toks) if at in roles]
     return [
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
-        for one in sorted(apart([*named, *found]))
+        for one in sorted(apart([*named, *segments]))
     ]
 
 
 def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
     """The segments, surest first, where a name that cuts a common Chinese word in two gives what it
-    has to the one that ends before that word (高澜住|在: 高澜), and one that begins with the user
-    to the role behind (我|妹)."""
+    has to the one that ends before that word (高澜住|在: 高澜; where its last character hardly stands
+    in names, even if the chain did not see that one), and one that begins with the user to the role
+    behind (我|妹)."""
     by_place = {(one.start, one.end, one.kind): one for one in segments}
     for one in segments:
         if one.kind != "name":
             continue
         instead = (one.start, one.end - 1, "name") if begins_word(toks, one.end - 1) else None
-        if instead and in_no_name(toks[one.end - 1].norm):
+        if instead and is_rare_in_names(toks[one.end - 1].norm):
             by_place.setdefault(instead, Segment(*instead, 0.0))
         if before(toks[one.start].norm) == "own":
             instead = one.start + 1, one.end, "role"

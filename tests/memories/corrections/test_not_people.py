@@ -4,7 +4,7 @@ import pytest
 
 from contacts.models import Contact
 from memories import own_card, tasks
-from memories.corrections import edit_memories, remove_contacts
+from memories.corrections import edit_memories, not_people
 from memories.corrections.undo import undo_change
 from memories.models import Memory
 from memories.pipeline import run
@@ -32,7 +32,7 @@ def tell(end_user, text):
 def test_who_is_no_person_goes_and_no_text_brings_them_back(ann):
     bram = ann.contacts.get(name="Bram")
     contents = {memory.content for memory in Memory.objects.of(ann).facts()}
-    remove_contacts.not_a_person(ann, bram.pk, actor="user")
+    not_people.not_a_person(ann, bram.pk, actor="user")
     assert {memory.content for memory in Memory.objects.of(ann).facts()} == contents
     assert not Memory.objects.of(ann).filter(facts__contains=[{"person": str(bram.pk)}])
     assert_sound(ann)
@@ -45,27 +45,27 @@ def test_who_is_no_person_goes_and_no_text_brings_them_back(ann):
 
 
 def test_the_name_may_be_a_persons_again(ann):
-    remove_contacts.not_a_person(ann, ann.contacts.get(name="Bram").pk, actor="user")
+    not_people.not_a_person(ann, ann.contacts.get(name="Bram").pk, actor="user")
     ann.refresh_from_db()
     [name] = ann.not_people
-    change = remove_contacts.may_be_a_person(ann, name, actor="user")
+    change = not_people.may_be_a_person(ann, name, actor="user")
     assert change is not None
-    assert remove_contacts.may_be_a_person(ann, name, actor="user") is None
+    assert not_people.may_be_a_person(ann, name, actor="user") is None
     assert "Bram" in tell(ann, "My colleague Bram plays the drums.")
 
 
 def test_a_contact_that_somebody_adds_by_the_name_is_spoken_of_as_before(ann):
-    remove_contacts.not_a_person(ann, ann.contacts.get(name="Bram").pk, actor="user")
+    not_people.not_a_person(ann, ann.contacts.get(name="Bram").pk, actor="user")
     added = make_contact(ann, "Bram")
     tell(ann, "Bram is allergic to nuts.")
-    told = Memory.objects.of(ann).get(content__contains="allergic to nuts")
-    assert told.links.get().contact_id == added.pk
+    memory = Memory.objects.of(ann).get(content__contains="allergic to nuts")
+    assert memory.links.get().contact_id == added.pk
 
 
 def test_an_undo_brings_the_contact_back_with_all_that_was_known(ann):
     before = knowledge(ann)
     bram = ann.contacts.get(name="Bram")
-    change = remove_contacts.not_a_person(ann, bram.pk, actor="user")
+    change = not_people.not_a_person(ann, bram.pk, actor="user")
     assert not Contact.objects.of(ann).filter(pk=bram.pk).exists()
     undo_change(change, actor="user")
     ann.refresh_from_db()
