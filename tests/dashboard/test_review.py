@@ -258,7 +258,7 @@ def test_a_guess_is_shown_with_the_talk_around_it_and_confirmed_in_one_step(
     page = reviewer.post(url, {"decision": "right"}, follow=True).content.decode()
     link.refresh_from_db()
     assert (link.made_by, link.confidence) == ("operator", 1.0)
-    assert "Nobody is unclear" in page
+    assert "Nothing is unclear" in page
     reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.get().pk]))
     link.refresh_from_db()
     assert link.confidence == 0.5

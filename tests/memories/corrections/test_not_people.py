@@ -54,9 +54,10 @@ def test_the_name_may_be_a_persons_again(ann):
     assert "Bram" in tell(ann, "My colleague Bram plays the drums.")
 
 
-def test_a_contact_that_somebody_adds_by_the_name_is_spoken_of_as_before(ann):
+@pytest.mark.parametrize(("name", "aliases"), [("Bram", []), ("Abraham", ["Bram"])])
+def test_a_contact_that_somebody_adds_by_the_name_is_spoken_of_as_before(ann, name, aliases):
     not_people.not_a_person(ann, ann.contacts.get(name="Bram").pk, actor="user")
-    added = make_contact(ann, "Bram")
+    added = make_contact(ann, name, aliases=aliases)
     tell(ann, "Bram is allergic to nuts.")
     memory = Memory.objects.of(ann).get(content__contains="allergic to nuts")
     assert memory.links.get().contact_id == added.pk
