@@ -27,20 +27,21 @@ _PART_ADDS = {word: int(adds) for word, adds in mapping("day_parts", "adds").ite
 # The first month of a part of a year, and how many months it has.
 _YEAR_PARTS = {row["word"]: (int(row["month"]), int(row["months"])) for row in rows("year_parts")}
 
-# Verbs and particles of the past, and of what is to come. 的 behind a verb of what is done (买的), or
+# Verbs and particles of the past, of what is to come, and of either. 的 behind a verb of what is done (买的), or
 # at the end of a clause with a day (搬过来的), is that of 是…的; a participle behind "is" is of what is
 # to come (is booked for May).
 _TENSE_ZH = re.compile(
     r"(?P<past>(?<=[^太不好])了(?![解不得])|过(?!敏|来|去|年|节|生日|期)|刚|上次|当时|的时候|那天"
     r"|[搬买卖做办生辞离签装修骨折识断]的|[来去上下回到完好]的(?=$|[，。！；,.!;吧呢啊吗？?]))"
-    r"|[要会将约该定]|打算|准备|计划|到期|盘算|等|就|再|之前|以前|截止|到时|提醒|deadline",
+    r"|(?P<coming>[要将]|打算|准备|计划|到期|盘算)|[会约该定等就再]|之前|以前|截止|到时|提醒|deadline",
     re.I,
 )
 _PAST_FORM = rf"(?:{alternation(words('irregular_pasts'))}|\w+ed)"
 _TENSE_EN = re.compile(
     rf"(?:\b(?:is|are|be)\s(?:\w+\s)?{_PAST_FORM}|['’](?:s|re)\s(?:\w+\s)?\w+ed)\b"
-    r"|\b(?:will|'ll|going to|plan\w*|is|are|(?:it|he|she|there)'s|'re|have to|need|due|by|starts?"
-    rf"|next)\b|(?P<past>\b{_PAST_FORM}\b)",
+    r"|(?P<coming>\b(?:will|going to|plan(?:s|ning)?|due|starts?)\b|'ll\b)"
+    r"|\b(?:is|are|plan\w*|(?:it|he|she|there)'s|have to|need|by|next)\b|'re\b"
+    rf"|(?P<past>\b{_PAST_FORM}\b)",
     re.I,
 )
 
@@ -80,14 +81,19 @@ def month_span(
 
 def leans_past(text: str, chinese: bool) -> bool:
     """Whether a text has verbs of the past and none of what is to come."""
-    verbs = _are_past(text, chinese)
-    return bool(verbs) and all(verbs)
+    return _only(_tenses(text, chinese)) == "past"
 
 
-def _are_past(text: str, chinese: bool) -> list[bool]:
-    """Of each verb whose form tells it, whether it is past."""
+def _only(tenses: Iterable[str]) -> str:
+    """The tense, if all are of one; "" otherwise."""
+    distinct = set(tenses)
+    return distinct.pop() if len(distinct) == 1 else ""
+
+
+def _tenses(text: str, chinese: bool) -> list[str]:
+    """The tense of each verb that shows one: "past", "coming", or "" for present or coming."""
     tense = _TENSE_ZH if chinese else _TENSE_EN
-    return [verb["past"] is not None for verb in tense.finditer(text)]
+    return [verb.lastgroup or "" for verb in tense.finditer(text)]
 
 
 class _Said:
@@ -102,18 +108,22 @@ class _Said:
         self.monday = self.today - timedelta(days=said_at.weekday())
 
     @cached_property
-    def is_past(self) -> bool:
-        """Whether the verb is past: in English the last one before the date (he is a baker and
-        moved here in May), else whether all around it leans that way. What holds since then began."""
+    def tense(self) -> str:
+        """The tense of the verb, as :func:`_tenses` names it: in English of the last one before the
+        date (he is a baker and moved here in May), else the one that all around it have. What
+        holds since then began."""
         if self.chinese:  # the clause of the date, and an unfinished one before it
             (start, end), text = self.match.span(), self.match.string
             begins = max(text.rfind(mark, 0, start) for mark in "，。！；") + 1
             ends = (at for mark in "，。！；" if (at := text.find(mark, end)) >= 0)
-            return leans_past(text[begins : min(ends, default=None)], chinese=True)
+            tenses = set(_tenses(text[begins : min(ends, default=None)], chinese=True))
+            return "coming" if "coming" in tenses and "past" not in tenses else _only(tenses)
         if self.before.endswith("since "):
-            return True
-        verbs = _are_past(self.before[max(map(self.before.rfind, ".!?")) + 1 :], chinese=False)
-        return verbs[-1] if verbs else leans_past(self.match.string, chinese=False)
+            return "past"
+        sentence = self.before[max(map(self.before.rfind, ".!?")) + 1 :]
+        if before := _tenses(sentence, chinese=False):
+            return before[-1]
+        return _only(_tenses(self.match.string, chinese=False))
 
     @property
     def year(self) -> int | None:
@@ -124,9 +134,12 @@ class _Said:
         return self.at.year + YEARS[given] if given in YEARS else int(given[:4])
 
     def nearest_year(self, month: int, day: int) -> int:
-        """The year that a month and day without one mean: soon to come, or just gone."""
+        """The year that a month and day without one mean: soon to come, or just gone. Where the
+        verb is of the past or of what is to come, half a month against it are a slip."""
         delta = (month - self.at.month) * 30 + day - self.at.day
-        return self.at.year - (delta > 15) if self.is_past else self.at.year + (delta < -75)
+        if self.tense == "past":
+            return self.at.year - (delta > 15)
+        return self.at.year + (delta < (-15 if self.tense == "coming" else -75))
 
     def stretch(self, zh: str, en: str, span: tuple[datetime, datetime], left: str = "") -> DateHit:
         """A stretch of time, written in the language of the text; ``left`` is what is open."""
@@ -229,7 +242,7 @@ def _day_of_month(said: _Said) -> DateHit | None:
     """The date that a day without its month means (Saturday the 14th, 14号): the next one that has
     this weekday, or the last one where the sentence speaks of the past."""
     weekday, number = said.groups.get("weekday"), chinese_number(said.groups["day"])
-    step = -1 if said.is_past else 1
+    step = -1 if said.tense == "past" else 1
     for months in range(0, _MONTHS_AROUND * step, step):
         day = said.day_of(said.at.year, said.at.month + months, number)
         fits = day and (weekday is None or f"{day:%A}".lower().startswith(weekday[:3]))
@@ -258,7 +271,7 @@ def _week(said: _Said) -> DateHit | None:
         return said.day(day + timedelta(weeks=day + timedelta(weeks=1) < said.today))
     if step not in ("", "this"):
         return said.day(day)
-    if said.is_past:
+    if said.tense == "past":
         return said.day(day - timedelta(weeks=day > said.at and not step), "week")
     return said.day(day + timedelta(weeks=day < said.today), "week")
 

@@ -88,6 +88,24 @@ def test_a_month_without_a_year_is_the_next_one_to_come():
     assert _written("十月生孩子", SAID, chinese=True) == "2025年10月生孩子"
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("our Ailbhe starts school in April", "our Ailbhe starts school in April 2026"),
+        ("I'll sell the van on 3 May", "I'll sell the van on 2026-05-03"),
+        ("the kids are in Cork in April", "the kids are in Cork in April 2025"),
+        ("the roof is due in May", "the roof is due in May 2026"),
+        ("他四月要去读研", "他2026年4月要去读研"),
+        ("他四月会很忙", "他2025年4月会很忙"),
+    ],
+)
+def test_a_month_just_gone_is_meant_for_the_next_year_if_the_verb_is_of_what_is_to_come(
+    text: str, written: str
+):
+    said_at = datetime(2025, 6, 10, 9, 30, tzinfo=UTC)
+    assert _written(text, said_at, chinese="他" in text) == written
+
+
 def test_a_date_carries_the_time_it_means():
     (hit,) = find_dates("下周三上午九点盘货", SAID, chinese=True)
     assert hit.at == datetime(2025, 6, 11, 9, tzinfo=UTC)
