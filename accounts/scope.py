@@ -129,12 +129,9 @@ def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
 
 def _check_cell(alias: str, text: str) -> None:
     """Raises NoCell or CrossesCells for a statement on its way to another cell than the work's."""
-    chosen = cells.chosen()
-    if (
-        not cells.several()
-        or alias == chosen
-        or not (table := row_security.tables_in().search(text))
-    ):
+    if not cells.several() or alias == (chosen := cells.chosen()):
+        return
+    if not (table := row_security.tables_in().search(text)):
         return
     if chosen is None:
         raise cells.NoCell(

@@ -100,7 +100,8 @@ def answer(end_user: EndUser, trace: Trace) -> dict[str, Any]:
     ways = [way for way in trace.ways if way.memory.pk in rows and way.kept]
     surest = sorted(trace.mentions, key=lambda mention: -mention.confidence)
     meant = [_meant(mention, trace.mentions) for mention in surest]
-    longest = max((step.ms for step in trace.steps), default=0.0) or 1.0
+    timing = trace.injection.timing
+    longest = max(timing.values(), default=0.0) or 1.0
     return {
         "trace": trace,
         "spans": tuple((m.start, m.end) for m in trace.mentions if m.start < m.end),
@@ -108,12 +109,10 @@ def answer(end_user: EndUser, trace: Trace) -> dict[str, Any]:
         "unclear": any(one["rivals"] and one["mention"].confidence < CLEAR for one in meant),
         "memories": [_remembered(way, rows[way.memory.pk], people) for way in ways],
         "bars": [
-            {"name": words.in_words(words.STEPS, step.name), "ms": step.ms,
-             "statements": step.statements, "share": round(100 * step.ms / longest, 1)}
-            for step in trace.steps
+            {"name": words.in_words(words.STEPS, name), "ms": ms, "share": 100 * ms / longest}
+            for name, ms in timing.items()
         ],
         "tokens": estimate_tokens(trace.injection.system_prompt),
-        "statements": sum(step.statements for step in trace.steps),
     }  # fmt: skip
 
 

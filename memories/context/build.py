@@ -9,12 +9,12 @@ meanwhile; only if it says otherwise, memories are looked for again.
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -24,7 +24,7 @@ from prometheus_client import Histogram
 
 from accounts import tracing
 from accounts.best_effort import best_effort
-from accounts.cells import atomic, connection
+from accounts.cells import atomic
 from accounts.models import App, EndUser
 from accounts.scope import user_scope
 from contacts import store
@@ -54,6 +54,7 @@ from understanding.types import Mention, Person
 # Whether this process has loaded what contexts read; before that no deadline holds.
 is_warm = False
 JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was forgotten
+# What a context does, in order; ``embedding`` is what was left of it to wait for.
 STEPS = ("who", "model", "linked", "embedding", "search", "prompt")
 # What becomes of one: whether it was searched (Injection.searched), or that it failed.
 FAILED = "failed"
@@ -125,15 +126,6 @@ class Injection:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """``name`` is one of STEPS; ``embedding`` is what was left of it to wait for."""
-
-    name: str
-    ms: float
-    statements: int
-
-
-@dataclass(frozen=True, slots=True)
 class Trace:
     """How an injection came about. ``block`` is its text in parts, None for nobody's; ``ways`` are all
     memories found, the best first; ``about`` is None where nobody's memories were looked for."""
@@ -142,7 +134,6 @@ class Trace:
     block: Block | None = None
     mentions: tuple[Mention, ...] = ()
     ways: tuple[Way, ...] = ()
-    steps: tuple[Step, ...] = ()
     about: About | None = None
 
 
@@ -221,8 +212,8 @@ def _memories(
     with clock.step("search"):
         hits, searched = what.search(end_user, request, embedding, list(meant), known)
     waited = embedding.waited - waited
-    clock.add("embedding", waited)
-    clock.add("search", -waited)
+    clock.steps["embedding"] += waited
+    clock.steps["search"] -= waited
     return _Found(known, hits, searched)
 
 
@@ -256,7 +247,6 @@ def _rendered(
             own_card=own_text,
         )
     shown_ids = {memory.id for memory in block.memories}
-    steps = tuple(clock.steps[name] for name in STEPS if name in clock.steps)
     injection = Injection(
         system_prompt=str(block),
         user_card=own_text,
@@ -267,13 +257,13 @@ def _rendered(
         timing_ms=clock.total_ms,
         resolved=resolved,
         searched=found.searched,
-        timing={step.name: round(step.ms, 3) for step in steps},
+        timing={name: round(clock.steps[name], 3) for name in STEPS if name in clock.steps},
     )
     ways = [
         replace(way, kept=way.memory.id in shown_ids, line=way.memory.id in block.lines)
         for way in ways
     ]
-    return Trace(injection, block, tuple(people.mentions), tuple(ways), steps, found.about)
+    return Trace(injection, block, tuple(people.mentions), tuple(ways), found.about)
 
 
 def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) -> Trace:
@@ -385,12 +375,11 @@ def warm_up() -> None:
 
 
 class _Clock:
-    """The time and the statements of each step, those of one name together."""
+    """The milliseconds of each step, those of one name together."""
 
     def __init__(self) -> None:
         self.began = time.perf_counter()
-        self.steps: dict[str, Step] = {}
-        self._statements = 0
+        self.steps: dict[str, float] = defaultdict(float)
 
     @property
     def total_ms(self) -> float:
@@ -398,15 +387,7 @@ class _Clock:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        before, started = self._statements, time.perf_counter()
-        with tracing.span(f"context {name}"), connection.execute_wrapper(self._counted):
+        started = time.perf_counter()
+        with tracing.span(f"context {name}"):
             yield
-        self.add(name, (time.perf_counter() - started) * 1000, self._statements - before)
-
-    def add(self, name: str, ms: float, statements: int = 0) -> None:
-        before = self.steps.get(name, Step(name, 0.0, 0))
-        self.steps[name] = Step(name, before.ms + ms, before.statements + statements)
-
-    def _counted(self, execute: Callable[..., Any], *args: Any) -> Any:
-        self._statements += 1
-        return execute(*args)
+        self.steps[name] += (time.perf_counter() - started) * 1000

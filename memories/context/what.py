@@ -175,8 +175,10 @@ def search(
     ``Injection.searched``)."""
     looks_wider = known is not None and len(known.found) < request.limit
     contact_ids = () if looks_wider else tuple(people)
+    intent = infer(request.message)
     asked = recall.SearchRequest(
         request.message,
+        intent=intent,
         limit=request.limit,
         contact_ids=contact_ids,
         heal=request.heal,
@@ -188,18 +190,12 @@ def search(
     with suppress(LateError):
         hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
         searched = "words" if embedding.failed else "yes"
-    hits = _relevant(request.message, hits)
+    if intent is not Intent.EXPLORE:  # a message that looks around takes all
+        hits = [*hits[:FIRST], *(hit for hit in hits[FIRST:] if hit.is_relevant)]
     if looks_wider and hits:
         denied = said_not_to_be_about(end_user, people, [hit.memory.id for hit in hits])
         hits = [hit for hit in hits if hit.memory.id not in denied]
     return hits, searched
-
-
-def _relevant(message: str, hits: Sequence[Hit]) -> list[Hit]:
-    """The first hits, and later ones only if they are relevant; all for a message that looks around."""
-    if infer(message) is Intent.EXPLORE:
-        return list(hits)
-    return [*hits[:FIRST], *(hit for hit in hits[FIRST:] if hit.is_relevant)]
 
 
 def candidates(

@@ -75,7 +75,6 @@ def test_a_context_takes_few_statements(zoe: EndUser, history: bool) -> None:
         traced = build.trace(zoe, ContextRequest(QUESTION, history=turns))
     assert len(traced.injection.memories) == 10
     assert len(queries) <= (7 if history else 8)  # without: the turns of the conversation
-    assert sum(step.statements for step in traced.steps) == len(queries)
 
 
 @pytest.fixture
