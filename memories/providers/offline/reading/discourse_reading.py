@@ -24,7 +24,7 @@ from understanding.coreference.resolve import resolve_all
 from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import only_owns, recurring
 from understanding.requests import forget_reading
-from understanding.sentences import Sentence, sentences
+from understanding.sentences import Sentence
 from understanding.statements.own_words import excerpt
 from understanding.text import simplified
 from understanding.text_document import read
@@ -103,7 +103,7 @@ def _gender(pronoun: str) -> str:
 def _words(turn: Turn, chats: Collection[str]) -> str:
     text = excerpt(turn.content)
     if turn.session_id in chats:  # nobody knows whom "you" means there
-        said = [s.whole for s in sentences(text) if not addresses(s.text)]
+        said = [s.whole for s in read(text).sentences if not addresses(s.text)]
         text = "\n".join(said)
     return until_override(text) if turn.role == "user" else text
 
@@ -302,7 +302,7 @@ def _states(pattern: re.Pattern[str], spot: Spot, text: str, between: str) -> bo
 
 def until_override(text: str) -> str:
     """``text`` up to the sentence that orders a model to leave what it was told."""
-    for sentence in sentences(text):
+    for sentence in read(text).sentences:
         if RE.overrides.search(simplified(sentence.text)):
             return text[: sentence.start]
     return text
