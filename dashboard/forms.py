@@ -69,7 +69,7 @@ class PersonForm(VerbForm):
         label=_("Personality"), max_length=2000, required=False, widget=forms.Textarea({"rows": 3})
     )
     why = forms.CharField(
-        label=_("Reason"),
+        label=_("Reason (optional)"),
         max_length=500,
         required=False,
         help_text=_("Kept with the change for whoever reads it later."),

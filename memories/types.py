@@ -37,6 +37,8 @@ class Subtype(StrEnum):
     OTHER = "other"
 
 
+# Between a question and the quote that answers it, by language.
+ANSWER_DASH = {"zh": "——", "en": " — "}
 OF_PEOPLE = (Subtype.FRIEND, Subtype.FAMILY, Subtype.COLLEAGUE, Subtype.PARTNER)
 
 

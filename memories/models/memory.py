@@ -23,7 +23,15 @@ from accounts import cells, time_zones
 from accounts.models import EndUser, ScopedQuerySet, Tracked, between_0_and_1, reference
 from memories.models import own_facts, search_index
 from memories.models.work import Batch
-from memories.types import OF_PEOPLE, ROLE, MemoryType, StoredFact, StoredMemory, Subtype
+from memories.types import (
+    ANSWER_DASH,
+    OF_PEOPLE,
+    ROLE,
+    MemoryType,
+    StoredFact,
+    StoredMemory,
+    Subtype,
+)
 from understanding.attributes import YEARLY
 from understanding.text import folded
 
@@ -372,8 +380,17 @@ class Memory(Tracked):
 
     @property
     def displayed_content(self) -> str:
-        """The content as a page shows it: in quotation marks where it is a quote."""
-        return self.content if self.brackets is None else f"“{self.content}”"
+        """The content as a page shows it on a line: a quote in quotation marks, a profile with its
+        lines apart."""
+        if self.kind == self.Kind.PROFILE:
+            lines = " · ".join(filter(None, map(str.strip, self.content.splitlines())))
+            return lines.replace("： · ", "：").replace(": · ", ": ")
+        if self.brackets is None:
+            return self.content
+        # A question that is answered stands before the user's words.
+        asked = next((end for at, end in self.brackets if at == 0), 0)
+        asked = asked if self.content[:asked].endswith(tuple(ANSWER_DASH.values())) else 0
+        return f"{self.content[:asked]}“{self.content[asked:]}”"
 
     def say(self, at: datetime) -> None:
         """Notes when it was said (unsaved), by the clock that ``at`` is told by."""

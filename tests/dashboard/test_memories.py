@@ -57,6 +57,22 @@ def test_search_is_the_products_own_and_says_why(reviewer: Client, zoe: EndUser)
     assert [memory.content for _hit, memory in page.context["far"]] == ["Oda bakes bread."]
 
 
+def test_a_profile_of_others_is_folded_where_somebody_is_named(
+    reviewer: Client, zoe: EndUser
+) -> None:
+    for name in ("Greta", "Oda"):
+        text = f"{name}\nJob: cellist"
+        embedded(zoe, text, make_contact(zoe, name), kind=Memory.Kind.PROFILE)
+    page = listed(reviewer, zoe, q="What is Greta's job?")
+    near, far = (
+        [memory.displayed_content for _hit, memory in page.context[part]]
+        for part in ("near", "far")
+    )
+    assert (near, far) == (["Greta · Job: cellist"], ["Oda · Job: cellist"])
+    page = listed(reviewer, zoe, q="Who is a cellist by job?")
+    assert len(page.context["near"]) == 2
+
+
 def test_intent_type_and_status_narrow_a_search(reviewer: Client, zoe: EndUser) -> None:
     embedded(zoe, "Greta plays the cello.", type="activity")
     embedded(zoe, "Greta sold her cello.", type="personal", status="outdated")

@@ -5,6 +5,7 @@ import logging
 import re
 import uuid
 from datetime import timedelta
+from itertools import starmap
 
 import pytest
 from django.test import Client
@@ -21,6 +22,8 @@ from memories.corrections.edit_own_card import edit_own_card
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Erasure, Link, Memory, Receipt
+from memories.pipeline import buffer, run
+from memories.pipeline.buffer import Incoming
 from memories.pipeline.forget_requests import forget_chosen
 from tests.api import ApiClient, assert_error
 from tests.dashboard.signin import signed_in
@@ -75,6 +78,16 @@ def life(end_user):
     other = make_contact(end_user, "Nori")
     make_suggestion(nora, other)
     return nora, memory, other
+
+
+def test_a_question_of_the_assistants_is_not_in_the_users_quotation_marks(zoe, page):
+    said = [("assistant", "Where do you live?"), ("user", "Near Malmö.")]
+    buffer.receive(
+        zoe.app, "zoe", [Incoming("user", "My friend Nora is back."), *starmap(Incoming, said)]
+    )
+    run.process(zoe.pk)
+    shown = see(page).content.decode()
+    assert "Where do you live? — “Near Malmö.”" in shown
 
 
 def test_an_address_opens_the_page_until_it_expires_or_is_revoked(api, zoe, page):

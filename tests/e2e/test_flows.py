@@ -213,6 +213,18 @@ def test_a_pair_is_merged_and_parted_without_javascript(household: Household, en
     expect(names(page)).to_have_text(["小红", "红红"])
 
 
+def test_what_is_done_with_chosen_people_depends_on_how_many(seen: Household) -> None:
+    page = seen.go(f"/u/{seen.user}/people/")
+    merge = page.get_by_role("button", name="Merge two")
+    apart = page.get_by_role("button", name="Not the same")
+    expect(merge).to_be_hidden()
+    rows = page.get_by_role("checkbox", name="Select")
+    for number, (can_merge, can_part) in enumerate([(False, False), (True, True), (False, True)]):
+        rows.nth(number).check()
+        expect(merge).to_be_enabled(enabled=can_merge)
+        expect(apart).to_be_enabled(enabled=can_part)
+
+
 def test_the_playground_shows_whom_she_means_and_what_a_model_is_told(seen: Household) -> None:
     page = seen.go(f"/u/{seen.user}/playground/")
     page.get_by_label("Message", exact=True).fill("她最近怎么样了")

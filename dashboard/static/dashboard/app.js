@@ -115,7 +115,7 @@
     setTimeout(() => (button.textContent = words), 1500);
   });
 
-  // What is done with chosen rows waits until enough of them are: one, or as many as it needs.
+  // What is done with chosen rows waits until as many are chosen as it takes: one or data-needs, at most data-most.
   function countChosen() {
     const forms = [...document.forms].filter((form) => form.querySelector("[data-row] :is([type=checkbox], [type=radio][required])"));
     for (const form of forms) {
@@ -123,7 +123,7 @@
       form.querySelectorAll("[data-chosen]").forEach((at) => (at.textContent = chosen));
       form.querySelectorAll("[data-until]").forEach((at) => (at.hidden = chosen >= (at.dataset.needs || 1)));
       for (const at of form.elements) {
-        if (at.type === "submit" && !at.formNoValidate) at.disabled = chosen < (at.dataset.needs || 1);
+        if (at.type === "submit" && !at.formNoValidate) at.disabled = chosen < (at.dataset.needs || 1) || chosen > (at.dataset.most || Infinity);
       }
     }
   }

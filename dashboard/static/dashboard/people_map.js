@@ -4,16 +4,29 @@
 
 (() => {
   const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const GAP = 12; // pixels, half of what is between two rows
 
-  // The middle of a disc, of a group or of the user.
+  // The middle of a disc.
   function at(node) {
-    const { left, top, width, height } = (node.dataset.place ? node : node.firstElementChild).getBoundingClientRect();
+    const { left, top, width, height } = node.firstElementChild.getBoundingClientRect();
     return [left + width / 2, top + height / 2];
   }
 
+  // From the user to a group, through the gap beside its row.
+  function spoke(user, group, { left, top }) {
+    const above = group.bottom < user.top;
+    const edge = (above ? group.bottom : group.top) - top;
+    const gap = edge + (above ? GAP : -GAP);
+    const [from, to] = [user, group].map((box) => box.left + box.width / 2 - left);
+    return `${from},${user.top + user.height / 2 - top} ${from},${gap} ${to},${gap} ${to},${edge}`;
+  }
+
   function draw(map) {
-    const { left, top } = map.querySelector(".ties").getBoundingClientRect();
-    const places = new Map([...map.querySelectorAll("[data-node], [data-place]")].map((node) => [node.dataset.node ?? node.dataset.place, at(node)]));
+    const here = map.querySelector(".ties:not(.spokes)").getBoundingClientRect();
+    const { left, top } = here;
+    const boxes = new Map([...map.querySelectorAll("[data-place]")].map((node) => [node.dataset.place, node.getBoundingClientRect()]));
+    for (const line of map.querySelectorAll(".spoke")) line.setAttribute("points", spoke(boxes.get("you"), boxes.get(line.dataset.to), here));
+    const places = new Map([...map.querySelectorAll("[data-node]")].map((node) => [node.dataset.node, at(node)]));
     for (const line of map.querySelectorAll("[data-ends]")) {
       line.dataset.ends.split(" ").forEach((end, place) => {
         line.setAttribute(`x${place + 1}`, places.get(end)[0] - left);

@@ -68,7 +68,18 @@ class TestLocal:
         texts = [f"{number} " + "long text " * (number % 4 * 6) for number in range(14)]
         together = local.embed_passages(texts)
         for text, vector in zip(texts, together, strict=True):
+            embeddings._remembered.clear()
             assert cosine(local.embed_passages([text])[0], vector) > 0.9999
+
+    def test_the_latest_passages_are_remembered(self, local, monkeypatch):
+        monkeypatch.setattr(embeddings, "REMEMBERED", 2)
+        tea, bees, rain = vectors = local.embed_passages(["tea", "bees", "rain"])
+        again = local.embed_passages(["rain", "tea", "rain"])
+        assert again == [rain, pytest.approx(tea), rain]
+        assert again[0] is rain
+        assert again[1] is not tea
+        assert len({id(vector) for vector in vectors}) == 3
+        assert list(embeddings._remembered) == ["rain", "tea"]
 
     def test_a_question_is_nearest_to_its_answer_in_both_languages(self, local):
         passages = [
@@ -164,12 +175,14 @@ class TestLocal:
     def test_a_forked_worker_embeds_after_its_parent_did(self):
         out = run_alone(
             "import os, signal\n"
+            "from memories.providers import embeddings\n"
             "from memories.providers.embeddings import LocalEmbedder\n"
             "local = LocalEmbedder()\n"
             "here = local.embed_passages(['tea', 'bees', 'rain'])\n"
             "reader, writer = os.pipe()\n"
             "if os.fork() == 0:\n"
             "    signal.alarm(10)\n"
+            "    embeddings._remembered.clear()\n"
             "    there = local.embed_passages(['tea', 'bees', 'rain'])\n"
             "    os.write(writer, b'same' if here == there else b'else')\n"
             "    os._exit(0)\n"

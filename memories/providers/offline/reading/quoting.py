@@ -11,7 +11,7 @@ from memories.providers.offline.reading.circle import Circle, PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.entity_linking import Spot, within
 from memories.providers.offline.reading.facts import Value, facts_of, subject_of
-from memories.types import ForgetRequest
+from memories.types import ANSWER_DASH, ForgetRequest
 from understanding.certainty import CERTAIN, GOES_ON, NOTED
 from understanding.dates.relative_dates import find_dates
 from understanding.lexicon.rules import patterns
@@ -133,7 +133,7 @@ class Draft:
             return _with_notes(text, notes)
         asked = _notes(self.before.text, self.before.spots, self.before.said_at)
         question, _ = _with_notes(self.before.text, asked)
-        dash = "——" if is_chinese(question) else " — "
+        dash = ANSWER_DASH["zh" if is_chinese(question) else "en"]
         return _with_notes(text, [(0, question + dash), *notes])
 
 

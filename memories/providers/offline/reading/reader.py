@@ -211,6 +211,9 @@ def _tells(draft: Draft) -> bool:
     """Whether a sentence may tell something of a life; the answer to a question does, which its
     few words alone don't show, and so does what says whom it is about and hardly does anything
     else."""
+    if draft.before is not None and not draft.extra_turns:
+        # Whoever takes or refuses an offer only thanks for it.
+        return draft.judged.act["greet"] < OTHER or not RE.offers.search(draft.before.text)
     if draft.before is not None or draft.wish:
         return True
     states = draft.explicit and _elsewhere(draft) < UNTRUE  # with a subject it is no greeting

@@ -429,6 +429,28 @@ def test_a_name_that_answers_is_quoted_with_its_question() -> None:
     assert contents(found) == "What is your brother called? — Soren."
 
 
+@pytest.mark.parametrize(
+    ("offer", "thanks", "language"),
+    [
+        ("Shall I draw up a list for you?", "Great, thanks. My aunt Femke paints.", "en"),
+        ("Do you want a few tips?", "Maybe later, thanks!", "en"),
+        ("需要我帮你订座吗？", "好呀，辛苦了。我表妹爱吃粤菜。", "zh"),
+    ],
+)
+def test_who_takes_an_offer_tells_nothing(offer: str, thanks: str, language: str) -> None:
+    assert offer not in contents(talk(f"A: {offer}", thanks, language=language))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "language"),
+    [("How long have you lived there?", "Six years.", "en"), ("你有几个孩子？", "两个。", "zh")],
+)
+def test_who_answers_about_themself_tells_something(
+    question: str, answer: str, language: str
+) -> None:
+    assert question in contents(talk(f"A: {question}", answer, language=language))
+
+
 def test_a_secret_in_a_question_is_not_quoted_with_its_answer():
     found = talk("My friend Nadia is back.", "A: Is Nadia's password Qw7!zz?", "yes", language="en")
     assert "Qw7" not in contents(found)
