@@ -73,7 +73,7 @@ class TestLocal:
 
     def test_the_latest_passages_are_remembered(self, local, monkeypatch):
         monkeypatch.setattr(embeddings, "REMEMBERED", 2)
-        tea, bees, rain = vectors = local.embed_passages(["tea", "bees", "rain"])
+        tea, _, rain = vectors = local.embed_passages(["tea", "bees", "rain"])
         again = local.embed_passages(["rain", "tea", "rain"])
         assert again == [rain, pytest.approx(tea), rain]
         assert again[0] is rain
