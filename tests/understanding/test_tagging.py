@@ -110,6 +110,11 @@ def test_a_bare_partner_or_child_is_theirs_of_whom_the_sentence_is_told(text, wo
     assert found == (said.index(owner) if owner else USER)
 
 
+@pytest.mark.parametrize("place", ["St. Oswald's", "St. Columba's", "Mt. Cook"])
+def test_a_saint_and_a_mountain_are_nobody(place):
+    assert person_spans(f"We left early for {place}.") == []
+
+
 def test_the_weights_fit_the_features():
     """On an author that they were learned from, which says nothing of others: it falls where
     features and weights no longer belong together."""
