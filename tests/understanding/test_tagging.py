@@ -110,7 +110,7 @@ def test_a_bare_partner_or_child_is_theirs_of_whom_the_sentence_is_told(text, wo
     assert found == (said.index(owner) if owner else USER)
 
 
-@pytest.mark.parametrize("place", ["St. Oswald's", "St. Columba's", "Mt. Cook"])
+@pytest.mark.parametrize("place", ["St. Oswald's", "St. Columba's", "Mt. Isobel"])
 def test_a_saint_and_a_mountain_are_nobody(place):
     assert person_spans(f"We left early for {place}.") == []
 

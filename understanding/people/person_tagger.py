@@ -106,7 +106,17 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     return [
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
         for one in sorted(apart([*named, *segments]))
+        if one.kind == "role" or not _is_of_place(text, toks, one)
     ]
+
+
+def _is_of_place(text: str, toks: Sequence[Token], name: Segment) -> bool:
+    """Whether a name is behind, or begins with, a word that makes it one of a place (St. Oswald's)."""
+    ahead = [one for one in toks[: name.start] if one.norm != "."][-1:]
+    return any(
+        one.norm in words("context_en", "place_titles") and text[one.start].isupper()
+        for one in (*ahead, *toks[name.start : name.end - 1])
+    )
 
 
 def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:

@@ -21,10 +21,9 @@ from understanding.people.chain import OUTSIDE
 from understanding.roles import groups, terms
 from understanding.text import HAN, is_han, normalise, quotations
 
-# A Han character; an 's, a word of its own; the word before the name of a saint or mountain with its
-# dot; letters with their marks; digits; else one sign.
+# A Han character; an 's, a word of its own; letters with their marks; digits; else one sign.
 _TOKEN = re.compile(
-    rf"{HAN.pattern}|['’`]s(?![a-zA-Z])|\b[SM]t\.(?=\s[A-Z])|(?:(?!{HAN.pattern})[^\W\d_]|[\u0300-\u036f])+|\d+|\S"
+    rf"{HAN.pattern}|['’`]s(?![a-zA-Z])|(?:(?!{HAN.pattern})[^\W\d_]|[\u0300-\u036f])+|\d+|\S"
 )
 
 
@@ -43,7 +42,7 @@ def tokens(text: str, stems: Collection[str] = ()) -> list[Token]:
     out: list[Token] = []
     for found in _TOKEN.finditer(text):
         start, end = found.span()
-        norm = _norm(found[0] if len(found[0]) == 1 else found[0].rstrip("."))
+        norm = _norm(found[0])
         if norm[-1:] == "s" and norm[:-1] in stems:
             out.append(Token(start, end - 1, norm[:-1], False))
             out.append(Token(end - 1, end, "s", False))
