@@ -115,7 +115,7 @@ def _is_of_place(text: str, toks: Sequence[Token], name: Segment) -> bool:
     ahead = [one for one in toks[: name.start] if one.norm != "."][-1:]
     return any(
         one.norm in words("context_en", "place_titles") and text[one.start].isupper()
-        for one in (*ahead, *toks[name.start : name.end - 1])
+        for one in (*ahead, toks[name.start])
     )
 
 
