@@ -55,7 +55,7 @@ class PersonForm(VerbForm):
     shown = ("name", "relationship", "gender", "personality")
     name = forms.CharField(label=_("Name"), max_length=200)
     relationship = forms.CharField(
-        label=_("Relationship"),
+        label=_("Relationship (optional)"),
         max_length=200,
         required=False,
         help_text=_("What they are to the end user, in the end user's words: sister, 同事."),
@@ -66,7 +66,10 @@ class PersonForm(VerbForm):
         choices=[("", _("Unknown")), ("female", _("Female")), ("male", _("Male"))],
     )
     personality = forms.CharField(
-        label=_("Personality"), max_length=2000, required=False, widget=forms.Textarea({"rows": 3})
+        label=_("Personality (optional)"),
+        max_length=2000,
+        required=False,
+        widget=forms.Textarea({"rows": 3}),
     )
     why = forms.CharField(
         label=_("Reason (optional)"),

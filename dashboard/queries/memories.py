@@ -7,8 +7,9 @@ from django.db.models import Prefetch, QuerySet
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from dashboard.words import stands
+from dashboard.words import language_of, stands
 from memories import graph
+from memories.corrections.derived import profile_text
 from memories.models import Edge, Link, Memory, Message
 from memories.search.recall import Hit
 
@@ -41,8 +42,17 @@ def latest(end_user: EndUser, status: str, kind: str, *, of_nobody: bool) -> Que
 
 
 def results(end_user: EndUser, hits: Sequence[Hit]) -> list[tuple[Hit, Memory]]:
-    """The hits in their order, each with its memory and whom it is about."""
+    """The hits in their order, each with its memory and whom it is about; profiles (unsaved) in the
+    operator's language."""
     rows = with_people(Memory.objects.of(end_user)).in_bulk([hit.memory.pk for hit in hits])
+    profiles = {
+        link.contact_id: memory
+        for memory in rows.values()
+        if memory.kind == Memory.Kind.PROFILE
+        for link in memory.links.all()
+    }
+    for contact in Contact.objects.of(end_user).filter(pk__in=profiles):
+        profiles[contact.pk].content = profile_text(contact, language_of())
     return [(hit, rows[hit.memory.pk]) for hit in hits if hit.memory.pk in rows]
 
 

@@ -56,10 +56,10 @@ def set_profile(
         setattr(contact, name, columns[name])
 
 
-def profile_text(contact: Contact) -> str:
+def profile_text(contact: Contact, language: str) -> str:
     """A contact's profile as the content of a memory: its card without the newest notes,
     which are memories of their own."""
-    card = cards.render(contact, contact.end_user.language)
+    card = cards.render(contact, language)
     sections = (row for caption, items in card.sections for row in (caption, *items))
     return "\n".join([card.heading, *card.lines, *sections])
 
@@ -143,7 +143,7 @@ def write_profile_memory(contact: Contact, recorder: Recorder = UNRECORDED) -> M
         return None
     if existing is not None and contact.merged_into_id is None:
         point_at_profiles(contact.end_user, of=existing, recorder=recorder)
-    content = profile_text(contact)
+    content = profile_text(contact, contact.end_user.language)
     if existing is not None and existing.content == content:
         return existing
     memory = existing or Memory(

@@ -152,7 +152,9 @@ def profile_memories_are_current() -> Iterator[Finding]:
     for contact in settled.iterator(CHUNK):
         content = contents.get(f"profile:{contact.id}")
         learnt = contact.attributes or contact.personality or contact.timeline
-        if (content or learnt) and content != derived.profile_text(contact):
+        if (content or learnt) and content != derived.profile_text(
+            contact, contact.end_user.language
+        ):
             yield Finding(contact.end_user_id, contact.id, "profile memory is out of date")
 
 

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Change, EndUser
+from contacts.models import json_value
 from memories.corrections import edit_memories
 from memories.models import Edge, Memory
 from memories.providers.factory import embedder
@@ -61,8 +62,8 @@ def test_a_profile_of_others_is_folded_where_somebody_is_named(
     reviewer: Client, zoe: EndUser
 ) -> None:
     for name in ("Greta", "Oda"):
-        text = f"{name}\nJob: cellist"
-        embedded(zoe, text, make_contact(zoe, name), kind=Memory.Kind.PROFILE)
+        contact = make_contact(zoe, name, attributes={"job_title": [json_value("cellist", [])]})
+        embedded(zoe, f"{name}\n职业：cellist", contact, kind=Memory.Kind.PROFILE)
     page = listed(reviewer, zoe, q="What is Greta's job?")
     near, far = (
         [memory.displayed_content for _hit, memory in page.context[part]]

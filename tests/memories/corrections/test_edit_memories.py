@@ -227,7 +227,7 @@ def test_a_profile_memory_speaks_for_its_sources_and_outranks_them(end_user):
     assert memory.importance == 0.05 < profile.importance
     assert "腾讯" in profile.content
     assert profile.id in Contact.objects.get(pk=contact.pk).memory_ids
-    assert derived.profile_text(contact) == profile.content
+    assert derived.profile_text(contact, end_user.language) == profile.content
 
 
 def test_a_new_contact_of_whom_more_was_learnt_is_not_undone_away(end_user):
