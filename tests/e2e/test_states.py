@@ -89,6 +89,73 @@ def test_links_are_decided_together_in_one_key(household: Household) -> None:
     expect(boxes).to_have_count(waiting)
 
 
+def test_a_picker_is_walked_by_keys_and_says_that_there_are_more(household: Household) -> None:
+    for number in range(30):
+        api(household, "POST", "users/li/contacts/", {"name": f"Walker {number}"})
+    hong = household.people["小红"]
+    page = household.go(f"/u/{household.user}/people/{hong}/merge/")
+    expect(page.get_by_text("There are more people")).to_be_visible()
+    choices = page.locator("#picked input[type=radio]")
+    page.keyboard.press("j")
+    expect(choices.nth(0)).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    expect(choices.nth(1)).to_be_focused()
+    page.keyboard.press("x")
+    expect(choices.nth(1)).to_be_checked()
+    page.keyboard.press("c")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("the same person?")
+
+
+def test_a_contradiction_waits_and_those_of_one_user_are_shown_alone(household: Household) -> None:
+    for name in ("小红", "刘桂芳"):
+        household.site.ask("contradict", user=household.user, person=household.people[name])
+    page = household.go("/review/conflicts/")
+    title = page.get_by_role("heading", level=2).first
+    first = title.inner_text()
+    page.keyboard.press("l")
+    expect(title).not_to_have_text(first)
+    expect(title).to_contain_text("which is right?")
+    expect(page.locator("nav.queue [data-row]")).to_have_count(2)
+    page = household.go(f"/review/conflicts/?user={household.user + 1}")
+    expect(page.locator("nav.queue [data-row]")).to_have_count(0)
+
+
+def test_a_note_is_seen_by_operators_and_given_to_no_prompt(household: Household) -> None:
+    page = household.person("小红")
+    page.get_by_role("textbox", name="Note").fill("Rang us about the ladder.")
+    page.locator("#note-title + form").get_by_role("button", name="Save").click()
+    expect(page.locator(".toast")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("Rang us about the ladder.")
+    context = api(household, "POST", "users/li/context/", {"message": "小红怎么样了？"}).json()
+    assert "小红" in context["system_prompt"]
+    assert "ladder" not in context["system_prompt"]
+
+
+def test_results_stand_in_the_order_of_the_number_that_they_show(household: Household) -> None:
+    page = household.go(f"/u/{household.user}/memories/?q=小红的工作")
+    shown = page.locator("main > ol .score strong").all_inner_texts()
+    matches = [int(re.sub(r"\D", "", text)) for text in shown]
+    assert len(matches) > 2
+    assert matches == sorted(matches, reverse=True)
+
+
+def test_an_import_reads_its_dates_in_the_one_way_and_is_listed_by_its_file(
+    household: Household,
+) -> None:
+    page = household.go(f"/u/{household.user}/imports/")
+    chat = "13/03/2026, 10:00 - Bo: My friend Oda is in town.\n14/03/2026, 10:01 - Li: Good!\n"
+    file = {"name": "WhatsApp Chat with Li.txt", "mimeType": "text/plain", "buffer": chat.encode()}
+    page.get_by_label("Choose a file").set_input_files(file)
+    page.get_by_role("button", name="Check file").click()
+    expect(page.get_by_role("heading", name="What it holds")).to_be_visible()
+    expect(page.get_by_text(re.compile("Mar(ch|\\.) 13, 2026"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("comes first"))).to_have_count(0)
+    page.get_by_role("link", name="All imports").click()
+    expect(page.locator("#live [data-row]").first).to_contain_text("WhatsApp Chat with Li.txt")
+
+
 def test_the_audit_log_is_taken_along_as_a_table_without_content(household: Household) -> None:
     api(household, "POST", "users/li/memories/", {"content": "Figs are ripe in September."})
     page = household.go("/activity/")
