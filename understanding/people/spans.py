@@ -1,5 +1,6 @@
 """Hits: the people whom the spellings of a text may mean, each at its place."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,10 @@ _OWN_HOW: Mapping[str, How] = {
     "fuzzy": "fuzzy",
 }
 
+
+# The word right ahead of a place.
+_WORD_AHEAD = re.compile(r"\b([^\W\d_]+) $")
+_LONGEST_GIVEN = 20  # characters
 
 _Place = tuple[UUID, int, int]  # a person, start and end
 
@@ -157,6 +162,8 @@ def _hit(document: Document, entry: Entry, place: Spelling) -> Hit | None:
             return None
         if kind == "given name" and _has_another_surname(document, start, name_key(text)):
             return None
+        if kind == "part" and _has_another_given_name(document, start, end, entry.person):
+            return None
     return Hit(entry.person, start, end, kind, text, place.form) if kind else None
 
 
@@ -178,6 +185,21 @@ def _has_another_surname(document: Document, start: int, name: str) -> bool:
     ahead, own = document.norm[:start][-1:], surname_of(name)
     another = ahead in words("surnames", "single") - words("surnames", "weak")
     return bool(own) and another and ahead != own and document.norm[:start][-2:] != own
+
+
+def _has_another_given_name(document: Document, start: int, end: int, person: Person) -> bool:
+    """Whether a surname stands behind another given name than the person's: Nora Calloway is not
+    Ewan Calloway."""
+    ahead = _WORD_AHEAD.search(document.norm[max(0, start - _LONGEST_GIVEN) : start])
+    names = [name_key(name).split(" ") for name in (person.name, *person.aliases)]
+    is_surname = document.norm[start:end] in {parts[-1] for parts in names if len(parts) > 1}
+    if ahead is None or not is_surname or ahead[1] not in words("given_names"):
+        return False
+    given = ahead[1]
+    own = {part for parts in names for part in parts}
+    return own.isdisjoint({given, *diminutives(given)}) and not any(
+        given.startswith(part) or part.startswith(given) for part in own
+    )
 
 
 def _guessed(key: str, piece: str, name: str) -> str:

@@ -153,6 +153,21 @@ def test_the_end_of_a_document_is_read_with_its_spans() -> None:
     assert text[found.start : found.end] == "林晓彤"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Owen Doyle rang about the roof.", []),
+        ("Peggy Doyle rang about the roof.", ["Margaret Doyle"]),
+        ("Doyle rang about the roof.", ["Margaret Doyle"]),
+        ("Mary-Lou and Margaret Doyle rang.", ["Margaret Doyle", "Mary"]),
+    ],
+)
+def test_a_surname_behind_another_given_name_is_of_somebody_else(
+    text: str, expected: list[str]
+) -> None:
+    assert sorted(set(named(text))) == expected
+
+
 def test_the_longest_match_wins() -> None:
     assert named("Mary Beth is late, Mary isn't") == ["Mary Beth", "Mary"]
 

@@ -19,6 +19,8 @@ from understanding.people.person_tagger import (
 from understanding.roles import groups as group_terms
 from understanding.roles import kinship, terms
 from understanding.same_person import namesakes
+from understanding.same_person.name_similarity import relate
+from understanding.same_person.name_types import How, is_full
 from understanding.sentences import Sentence, last_begun
 from understanding.text import HAN, normalise
 from understanding.types import Mention
@@ -32,6 +34,8 @@ _GENITIVE = re.compile(
 _OWN = re.compile(r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4e00-\u9fff])")
 _WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
 _LONGEST_ROLE = 4  # Han characters
+# How two full names stand to one another that are two people's.
+OTHER_FULL_NAMES: frozenset[How] = frozenset({"shared_surname", "shared_given", "other_full_name"})
 
 
 @dataclass(eq=False, slots=True)
@@ -241,6 +245,7 @@ class _Linker:
                     if m.how in hows and m.confidence > MEANT
                 ]
                 bearers = [one for one in keyed if one is not None]
+            bearers = [p for p in bearers if not _has_other_full_name(self._words(span), p)]
             another = namesakes.says_another(self.text, span.start, span.end)
             fitting = [p for p in bearers if not namesakes.is_someone_else(role, p.role)]
             if bearers and (another or not fitting):
@@ -263,6 +268,12 @@ class _Linker:
         if not named and not is_said and (known is None or known.level == "common"):
             person.role = ""  # whose they are is not said
         return person
+
+
+def _has_other_full_name(name: str, one: PersonDraft) -> bool:
+    """Whether somebody's full names all are others than a full name (Nora and Ewan Calloway)."""
+    full_names = [known for known in one.known_as() if is_full(known)] if is_full(name) else []
+    return bool(full_names) and relate((name,), tuple(full_names)).how in OTHER_FULL_NAMES
 
 
 def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | None) -> list[Spot]:

@@ -429,6 +429,18 @@ def test_a_name_that_answers_is_quoted_with_its_question() -> None:
     assert contents(found) == "What is your brother called? — Soren."
 
 
+def test_a_family_with_one_surname_are_as_many_people() -> None:
+    found = talk(
+        "Marek Halloran is my dad. Marek Halloran fixes clocks.",
+        "Bridget Halloran is my sister. Bridget Halloran is back from Perth.",
+        "Mrs Halloran from number nine waved.",
+        language="en",
+    )
+    known = {one.name: one.relationship for one in found.people}
+    assert known["Marek Halloran"] == "dad"
+    assert known["Bridget Halloran"] == "sister"
+
+
 @pytest.mark.parametrize(
     ("offer", "thanks", "language"),
     [
