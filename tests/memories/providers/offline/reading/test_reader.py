@@ -429,6 +429,12 @@ def test_a_name_that_answers_is_quoted_with_its_question() -> None:
     assert contents(found) == "What is your brother called? — Soren."
 
 
+@pytest.mark.parametrize("aside", ["by the way", "btw", "though", "anyway"])
+def test_what_is_said_aside_is_no_part_of_a_value(aside: str) -> None:
+    found = talk(f"I'm allergic to shellfish {aside}", language="en")
+    assert facts(found, "") == {("allergy", "shellfish")}
+
+
 def test_a_family_with_one_surname_are_as_many_people() -> None:
     found = talk(
         "Marek Halloran is my dad. Marek Halloran fixes clocks.",
