@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db.models import Prefetch, QuerySet
 
 from accounts.models import EndUser
+from contacts.lookup import look_up
 from contacts.models import Contact
 from dashboard.words import language_of, stands
 from memories import graph
@@ -54,6 +55,22 @@ def results(end_user: EndUser, hits: Sequence[Hit]) -> list[tuple[Hit, Memory]]:
     for contact in Contact.objects.of(end_user).filter(pk__in=profiles):
         profiles[contact.pk].content = profile_text(contact, language_of())
     return [(hit, rows[hit.memory.pk]) for hit in hits if hit.memory.pk in rows]
+
+
+def by_relevance(
+    end_user: EndUser, query: str, results: Sequence[tuple[Hit, Memory]]
+) -> tuple[list[tuple[Hit, Memory]], list[tuple[Hit, Memory]]]:
+    """The relevant results and the others. Where the query names somebody, profiles of others are not
+    relevant."""
+    named = {one.person.id for one in look_up(end_user, query, lambda: ([], [])).mentions}
+
+    def is_relevant(hit: Hit, memory: Memory) -> bool:
+        if not hit.is_relevant or not named or memory.kind == Memory.Kind.FACT:
+            return hit.is_relevant
+        return any(link.contact_id in named for link in memory.links.all())
+
+    relevant = [one for one in results if is_relevant(*one)]
+    return relevant, [one for one in results if one not in relevant]
 
 
 def replacements(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, Memory]:

@@ -1,6 +1,5 @@
 """Memories: found by the product's own search, each with its reasons, history and edges."""
 
-from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +10,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
-from contacts.lookup import look_up
 from dashboard import access, feedback, pager, words
 from dashboard.forms import ContentForm
 from dashboard.queries import memories as queries
@@ -25,7 +23,7 @@ from memories.models.memory import ABOUT_USER
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.query import Intent, understand
-from memories.search.recall import Hit, SearchRequest
+from memories.search.recall import SearchRequest
 from memories.search.tokens import distinct_words
 from memories.types import MemoryType, Subtype
 
@@ -69,9 +67,7 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         results = queries.results(end_user, hits)
         context["results"] = results
         context["names"] = [word for word in distinct_words(wanted) if len(word) > 1]
-        named = {one.person.id for one in look_up(end_user, wanted, lambda: ([], [])).mentions}
-        context["near"] = [one for one in results if _fits(*one, named)]
-        context["far"] = [one for one in results if not _fits(*one, named)]
+        context["near"], context["far"] = queries.by_relevance(end_user, wanted, results)
         context["understood"] = understand(wanted, given, timezone.localtime())
         shown = [memory for _hit, memory in results]
     else:
@@ -82,13 +78,6 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     context["replacements"] = queries.replacements(end_user, shown)
     tell_apart(queries.linked(shown))
     return render(request, "memories/list.html", context)
-
-
-def _fits(hit: Hit, memory: Memory, named: Collection[UUID]) -> bool:
-    """Whether a result is relevant; the profile of somebody is not where others are ``named``."""
-    if not hit.is_relevant or not named or memory.kind == Memory.Kind.FACT:
-        return hit.is_relevant
-    return any(link.contact_id in named for link in memory.links.all())
 
 
 @access.page

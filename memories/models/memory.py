@@ -388,9 +388,11 @@ class Memory(Tracked):
         if self.brackets is None:
             return self.content
         # A question that is answered stands before the user's words.
-        asked = next((end for at, end in self.brackets if at == 0), 0)
-        asked = asked if self.content[:asked].endswith(tuple(ANSWER_DASH.values())) else 0
-        return f"{self.content[:asked]}“{self.content[asked:]}”"
+        first_end = next((end for start, end in self.brackets if start == 0), 0)
+        question, answer = self.content[:first_end], self.content[first_end:]
+        if question.endswith(tuple(ANSWER_DASH.values())):
+            return f"{question}“{answer}”"
+        return f"“{self.content}”"
 
     def say(self, at: datetime) -> None:
         """Notes when it was said (unsaved), by the clock that ``at`` is told by."""

@@ -27,7 +27,8 @@ LOCAL_QUERY_CHARS = 500
 SERVER_CHARS = 4000
 # Characters in one pass of the local engine: bounds its memory, and keeps to the processor's cache.
 LOCAL_BATCH_CHARS = 2000
-# The latest passages whose vectors the process remembers: a sentence is judged, then stored as it is.
+# So many of the latest passages a process remembers with their vectors, in memory alone: a sentence is
+# judged, then stored as it is.
 REMEMBERED = 256
 SERVER_BATCH_INPUTS = 256
 # Below the 300,000 tokens that OpenAI takes for one request, even for rare characters.

@@ -81,9 +81,9 @@ def life(end_user):
 
 
 def test_a_question_of_the_assistants_is_not_in_the_users_quotation_marks(zoe, page):
-    said = [("assistant", "Where do you live?"), ("user", "Near Malmö.")]
+    answered = [("assistant", "Where do you live?"), ("user", "Near Malmö.")]
     buffer.receive(
-        zoe.app, "zoe", [Incoming("user", "My friend Nora is back."), *starmap(Incoming, said)]
+        zoe.app, "zoe", [Incoming("user", "My friend Nora is back."), *starmap(Incoming, answered)]
     )
     run.process(zoe.pk)
     shown = see(page).content.decode()

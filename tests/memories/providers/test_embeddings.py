@@ -73,12 +73,11 @@ class TestLocal:
 
     def test_the_latest_passages_are_remembered(self, local, monkeypatch):
         monkeypatch.setattr(embeddings, "REMEMBERED", 2)
-        tea, _, rain = vectors = local.embed_passages(["tea", "bees", "rain"])
+        tea, _bees, rain = local.embed_passages(["tea", "bees", "rain"])
         again = local.embed_passages(["rain", "tea", "rain"])
         assert again == [rain, pytest.approx(tea), rain]
         assert again[0] is rain
         assert again[1] is not tea
-        assert len({id(vector) for vector in vectors}) == 3
         assert list(embeddings._remembered) == ["rain", "tea"]
 
     def test_a_question_is_nearest_to_its_answer_in_both_languages(self, local):

@@ -103,8 +103,8 @@ def _gender(pronoun: str) -> str:
 def _words(turn: Turn, chats: Collection[str]) -> str:
     text = excerpt(turn.content)
     if turn.session_id in chats:  # nobody knows whom "you" means there
-        said = [s.whole for s in read(text).sentences if not addresses(s.text)]
-        text = "\n".join(said)
+        sentences = [s.whole for s in read(text).sentences if not addresses(s.text)]
+        text = "\n".join(sentences)
     return until_override(text) if turn.role == "user" else text
 
 

@@ -35,7 +35,7 @@ _OWN = re.compile(r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4
 _WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
 _LONGEST_ROLE = 4  # Han characters
 # How two full names stand to one another that are two people's.
-OTHER_FULL_NAMES: frozenset[How] = frozenset({"shared_surname", "shared_given", "other_full_name"})
+_OTHER_FULL_NAMES: frozenset[How] = frozenset({"shared_surname", "shared_given", "other_full_name"})
 
 
 @dataclass(eq=False, slots=True)
@@ -273,7 +273,7 @@ class _Linker:
 def _has_other_full_name(name: str, one: PersonDraft) -> bool:
     """Whether somebody's full names all are others than a full name (Nora and Ewan Calloway)."""
     full_names = [known for known in one.known_as() if is_full(known)] if is_full(name) else []
-    return bool(full_names) and relate((name,), tuple(full_names)).how in OTHER_FULL_NAMES
+    return bool(full_names) and relate((name,), tuple(full_names)).how in _OTHER_FULL_NAMES
 
 
 def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | None) -> list[Spot]:

@@ -431,20 +431,20 @@ def test_a_name_that_answers_is_quoted_with_its_question() -> None:
 
 @pytest.mark.parametrize("aside", ["by the way", "btw", "though", "anyway"])
 def test_what_is_said_aside_is_no_part_of_a_value(aside: str) -> None:
-    found = talk(f"I'm allergic to shellfish {aside}", language="en")
-    assert facts(found, "") == {("allergy", "shellfish")}
+    extraction = talk(f"I'm allergic to shellfish {aside}", language="en")
+    assert facts(extraction, "") == {("allergy", "shellfish")}
 
 
 def test_a_family_with_one_surname_are_as_many_people() -> None:
-    found = talk(
+    extraction = talk(
         "Marek Halloran is my dad. Marek Halloran fixes clocks.",
         "Bridget Halloran is my sister. Bridget Halloran is back from Perth.",
         "Mrs Halloran from number nine waved.",
         language="en",
     )
-    known = {one.name: one.relationship for one in found.people}
-    assert known["Marek Halloran"] == "dad"
-    assert known["Bridget Halloran"] == "sister"
+    relationships = {one.name: one.relationship for one in extraction.people}
+    assert relationships["Marek Halloran"] == "dad"
+    assert relationships["Bridget Halloran"] == "sister"
 
 
 @pytest.mark.parametrize(
