@@ -32,8 +32,9 @@ def point_back(text: str) -> Any:
     turn = anaphors.read_turn(Utterance("user", text), len(text))
     found = anaphors.find_anaphors(turn)
     relatives = anaphors.relatives_of(text, [(one.start, one.end) for one in found])
-    named = Utterance("user", "Ivo", (Mention(IVO, 0, 3, "Ivo", "name", 1.0),))
-    return turn, found, relatives, resolve_turns(Utterance("user", text), [named])[-1]
+    ivo = (Mention(IVO, 0, 3, "Ivo", "name", 1.0),)
+    message = Utterance("user", text, ivo if text.startswith("Ivo") else ())
+    return turn, found, relatives, resolve_turns(message, [Utterance("user", "Ivo", ivo)])[-1]
 
 
 def refer(text: str) -> Any:

@@ -6,11 +6,13 @@ Cambridge Grammar of the English Language, ch. 5 and 17; 吕叔湘 现代汉语�
 means anybody is for the model to say.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
+from uuid import UUID
 
 from understanding import roles
 from understanding.certainty import NAMED
@@ -21,6 +23,8 @@ from understanding.segmentation import Word, cut
 from understanding.text import is_han, quotations, simplified
 from understanding.types import Mention, Utterance
 
+# Between whoever has a relative and the word for the relative.
+_GENITIVE = re.compile(r"\s?[的嘅]?|家[的嘅]?")
 _STOPS = "，。！？；,.!?; \n"
 
 Span = tuple[int, int]
@@ -228,6 +232,17 @@ class Relative:
     word: str
     gender: str
     owner: int
+
+
+def relatives_by_name(a: Anaphor, turn: Turn) -> set[UUID]:
+    """The people whom ``turn`` calls a relative of whom ``a`` means, and who are so not meant by it:
+    Ruth in "Ruth is his daughter" and in "his daughter Ruth"."""
+    return {
+        name.person.id
+        for name in turn.names
+        if (name.start >= a.end and _GENITIVE.fullmatch(turn.text, a.end, name.start))
+        or (name.end <= a.start and lex.copula.fullmatch(turn.text, name.end, a.start))
+    }
 
 
 def relatives_of(text: str, owners: Sequence[tuple[int, int]]) -> list[Relative]:

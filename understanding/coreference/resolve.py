@@ -22,6 +22,7 @@ from understanding.coreference.anaphors import (
     inside,
     lex,
     read_turn,
+    relatives_by_name,
     relatives_of,
 )
 from understanding.coreference.antecedents import Antecedents, Choice, Features, Scene, agrees
@@ -230,7 +231,12 @@ def _steps(turn: Turn) -> list[tuple[int, _Step]]:
 
 def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
     """Whom ``a`` may mean: those spoken of, the latest first, and whom the turn names later."""
-    near = [one for one in focus.near(HISTORY_TURNS) if agrees(a.gender, one.gender)]
+    relatives = relatives_by_name(a, turn)
+    near = [
+        one
+        for one in focus.near(HISTORY_TURNS)
+        if agrees(a.gender, one.gender) and (one.person is None or one.person.id not in relatives)
+    ]
     # Whom the session before spoke of is meant where this one has brought up nobody who fits,
     # and by the word for a role only who is known in it: the report may be one to read.
     present = [one for one in near if not focus.is_earlier(one)]

@@ -9,6 +9,7 @@ from memories.types import ExtractedPerson, Subtype
 from understanding.lexicon import words
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.roles import is_anothers, kinship, person_gender, terms
+from understanding.same_person.relationships import ONE_AT_A_TIME
 from understanding.text import HAN, normalise, simplified
 from understanding.types import Entry, Mention, Person
 
@@ -38,7 +39,10 @@ class PersonDraft:
 
     @property
     def relationship(self) -> str:
-        """To the user, in their words; through somebody else where it is said so."""
+        """To the user, in their words; through somebody else where it is said so; "" where it isn't
+        known whose they are."""
+        if self.by_pronoun:
+            return ""
         if self.owner is None or not self.role:
             return self.role
         if HAN.search(self.role):
@@ -47,7 +51,8 @@ class PersonDraft:
 
     @property
     def subtype(self) -> Subtype:
-        role = None if self.owner or is_anothers(self.role) else kinship(self.role or self.name)
+        unclear = self.owner or self.by_pronoun or is_anothers(self.role)
+        role = None if unclear else kinship(self.role or self.name)
         return Subtype(role.subtype) if role else Subtype.OTHER
 
     def person(self) -> Person:
@@ -58,7 +63,7 @@ class PersonDraft:
 
     def add_name(self, name: str) -> None:
         """A further name; the fuller one is the name. A role they were called by stays findable."""
-        name = written(name)
+        name = written(name) if kinship(name) is None else name
         if name in self.known_as():
             return
         if not self.named or extends(name, self.name):
@@ -177,8 +182,12 @@ class Circle:
                 found.append(one)
                 continue
             known = kinship(held)
-            one_of_a_kind = asked and asked.level != "common" and not is_anothers(held)
-            if asked and known and one_of_a_kind and (asked.fits(known) or known.fits(asked)):
+            if asked is None or known is None or asked.level == "common" or is_anothers(held):
+                continue
+            # Of what one may have several of, words that leave open who is meant tell nobody apart.
+            as_narrow = asked.kind in ONE_AT_A_TIME or asked.gender == known.gender
+            fits = asked.fits(known) or known.fits(asked)
+            if fits and as_narrow and one.gender in ("", asked.gender or one.gender):
                 found.append(one)
         return _latest_first(found)
 
@@ -188,11 +197,16 @@ class Circle:
             return kept
         if (other.contact_id is not None, other.named) > (kept.contact_id is not None, kept.named):
             kept, other = other, kept
-        if other.named or other.owner is None:
+        # What somebody was called only as it was said who they are is no name (she's my cousin).
+        if other.named or (other.owner is None and set(other.turns) - set(kept.turns)):
             for name in other.known_as():
                 kept.add_name(name)
         if not kept.role:
             kept.role, kept.owner = other.role, other.owner if other.owner is not kept else None
+        elif other.role and other.owner is None and kept.owner is not None:
+            # What they are to the user themself, first.
+            kept.ties.append((kept.role, kept.owner))
+            kept.role, kept.owner = other.role, None
         elif other.role and other.owner not in (None, kept, kept.owner):
             kept.ties.append((other.role, other.owner))
         kept.ties += [tie for tie in other.ties if tie[1] is not kept]

@@ -273,10 +273,15 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
         if owns or only_owns(plain, spot.end):
             continue
         before = ahead[-1]
-        if RE.whose.fullmatch(plain[before.end : start]) and len(ahead) > 1:
+        # Behind a name 's says whose, behind a pronoun it is the verb (she's my cousin).
+        is_subject = before.how == "pronoun" and RE.is_one.fullmatch(plain[before.end : start])
+        if not is_subject and RE.whose.fullmatch(plain[before.end : start]) and len(ahead) > 1:
             start, before = before.start, ahead[-2]
         one = circle.now(before.who)
-        if one is None or before.how != "name" or one is role.owner or role not in circle.people:
+        says_whom = before.how == "name" or (
+            before.how == "pronoun" and before.confidence >= TELLS_GENDER
+        )
+        if one is None or not says_whom or one is role.owner or role not in circle.people:
             continue
         if RE.is_one.fullmatch(plain[before.end : start]):
             circle.merge(one, role)

@@ -263,12 +263,11 @@ def _is_contact(one: PersonDraft, *, told: bool) -> bool:
     or as a relative of the user's own of whom something is told."""
     if one.contact_id is not None:
         return True
-    if one.by_pronoun:
-        return False
     if one.named:
-        borne_out = len(one.turns) > 1 or one.role
+        borne_out = len(one.turns) > 1 or (one.role and not one.by_pronoun)
         return one.certainty >= (CONTACT_BORNE_OUT if borne_out else CONTACT_NAME)
-    return told and one.owner is None and bool(one.role) and one.certainty >= CONTACT_ROLE
+    of_user = bool(one.role) and one.owner is None and not one.by_pronoun
+    return told and of_user and one.certainty >= CONTACT_ROLE
 
 
 def _memory(draft: Draft, contacts: Sequence[PersonDraft]) -> ExtractedMemory:

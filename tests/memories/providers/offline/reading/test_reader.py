@@ -493,3 +493,63 @@ def test_a_secret_in_a_question_is_not_quoted_with_its_answer():
 def test_a_date_is_given_in_brackets_where_its_words_say_which_one(text, language, quote):
     [memory] = talk(text, language=language).memories
     assert memory.content == quote
+
+
+def known_as(found: Extraction) -> set[tuple[str, str]]:
+    return {(person.name, person.relationship) for person in found.people}
+
+
+@pytest.mark.parametrize(
+    ("lines", "language", "people", "genders"),
+    [
+        (
+            ("Gareth is my uncle, he mends clocks.", "Ruth is his daughter, she lives in Leeds."),
+            "en",
+            {("Gareth", "uncle"), ("Ruth", "Gareth's daughter")},
+            {"Gareth": "male", "Ruth": "female"},
+        ),
+        (
+            ("老秦是我邻居。", "小满是他女儿，在绍兴读书。"),
+            "zh",
+            {("老秦", "邻居"), ("小满", "老秦的女儿")},
+            {"小满": "female"},
+        ),
+        (
+            ("昨天见到了他女儿秦小满，她在绍兴读书。",),
+            "zh",
+            {("秦小满", "")},
+            {"秦小满": "female"},
+        ),
+    ],
+)
+def test_a_pronoun_does_not_mean_the_relative_who_is_said_to_be_theirs(
+    lines, language, people, genders
+):
+    found = talk(*lines, language=language)
+    assert known_as(found) == people
+    assert {p.name: p.gender for p in found.people if p.name in genders} == genders
+
+
+def test_a_pronoun_says_what_somebody_is_to_the_user():
+    found = talk("Ruth moved to Leeds, she's my cousin.", "Ruth likes it.", language="en")
+    assert known_as(found) == {("Ruth", "cousin")}
+    assert found.people[0].aliases == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "people"),
+    [
+        # Of cousins one has several, and one is a woman.
+        (
+            ("My cousin called, she is fine.", "我堂哥程昊天下周去昆明。"),
+            {("cousin", "cousin"), ("程昊天", "堂哥")},
+        ),
+        (
+            ("My cousin called.", "我堂哥程昊天下周去昆明。"),
+            {("cousin", "cousin"), ("程昊天", "堂哥")},
+        ),
+        (("我妈膝盖不好。", "My mother Audrey is a nurse."), {("Audrey", "妈妈")}),
+    ],
+)
+def test_words_that_leave_open_who_is_meant_make_no_two_people_one(lines, people):
+    assert known_as(talk(*lines)) == people
