@@ -58,7 +58,7 @@ class PersonForm(VerbForm):
         label=_("Relationship (optional)"),
         max_length=200,
         required=False,
-        help_text=_("What they are to the end user, in the end user's words: sister, 同事."),
+        help_text=_("What they are to the end user, in the end user's words: sister, colleague."),
     )
     gender = forms.ChoiceField(
         label=_("Gender"),

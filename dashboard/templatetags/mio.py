@@ -14,7 +14,7 @@ from django.template.defaultfilters import date
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.dateparse import parse_date, parse_datetime
+from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince, timeuntil
@@ -28,6 +28,7 @@ from dashboard import state_tokens, words
 from dashboard.state_tokens import SAW, SAW_CHOICE
 from memories.graph import Step
 from memories.models import Claim, Edge, Link, Memory, Message
+from memories.models.memory import readable_date
 from understanding.dates import partial_dates
 from understanding.text import initial, truncate, visible
 from understanding.types import Person
@@ -169,16 +170,10 @@ def happens_on(memory: Memory) -> str:
     """When it takes place, as precise as it is known: a day, a month, a year, two days."""
     at, until = memory.happens_there, memory.happens_until_there
     days = partial_dates.shown(at.date(), until and until.date()) if at else ""
-    return "–".join(event_day(day) for day in days.split("/"))
+    return "–".join(readable_date(day) for day in days.split("/"))
 
 
-@register.filter
-def event_day(text: str) -> str:
-    """The day, month or year of an event as the reader writes it; other words as they are."""
-    if len(text) == len("2026-03") and (first := parse_date(f"{text}-01")):
-        return date(first, "YEAR_MONTH_FORMAT")
-    day = parse_date(text) if len(text) == len("2026-03-02") else None
-    return date(day, "DATE_FORMAT") if day else text
+register.filter("event_day", readable_date)
 
 
 @register.filter

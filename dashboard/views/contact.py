@@ -104,7 +104,7 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
 
 
 def _tabs() -> list[tuple[str, str, str]]:
-    names = [_("Card and facts"), _("Memories"), _("Timeline"), _("Relationships"), _("Changes")]
+    names = [_("Facts"), _("Memories"), _("Timeline"), _("Relationships"), _("Changes")]
     return [(tab, name, str(place)) for place, (tab, name) in enumerate(zip(TABS, names, strict=True), 1)]  # fmt: skip
 
 

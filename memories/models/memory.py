@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,8 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Greatest, Least
 from django.db.models.lookups import IsNull
 from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.utils.formats import date_format
 from pgvector.django import CosineDistance
 
 from accounts import cells, time_zones
@@ -35,6 +38,9 @@ from memories.types import (
 from understanding.attributes import YEARLY
 from understanding.text import folded
 
+# What Mio adds to a quote stands in brackets, with its dates.
+_BRACKETS = re.compile(r"[（\[][^（）\[\]]*[）\]]")
+_ISO_DATE = re.compile(r"(?<!\d)\d{4}-\d\d(?:-\d\d)?(?!\d)")
 # A memory that consolidation has spoken for: low enough to stay out of every top-K (Mio v2).
 CONSOLIDATED_IMPORTANCE = 0.05
 # sigmoid(2.0 - 2.0): what MIRA's formula gives a memory on the day it is learnt.
@@ -381,18 +387,18 @@ class Memory(Tracked):
     @property
     def displayed_content(self) -> str:
         """The content as a page shows it on a line: a quote in quotation marks, a profile with its
-        lines apart."""
+        lines apart, and the dates that Mio added in the reader's language."""
         if self.kind == self.Kind.PROFILE:
             lines = " · ".join(filter(None, map(str.strip, self.content.splitlines())))
-            return lines.replace("： · ", "：").replace(": · ", ": ")
+            return _with_readable_dates(lines.replace("： · ", "：").replace(": · ", ": "))
         if self.brackets is None:
             return self.content
         # A question that is answered stands before the user's words.
         first_end = next((end for start, end in self.brackets if start == 0), 0)
         question, answer = self.content[:first_end], self.content[first_end:]
-        if question.endswith(tuple(ANSWER_DASH.values())):
-            return f"{question}“{answer}”"
-        return f"“{self.content}”"
+        asked = question.endswith(tuple(ANSWER_DASH.values()))
+        shown = f"{question}“{answer}”" if asked else f"“{self.content}”"
+        return _BRACKETS.sub(lambda note: _with_readable_dates(note[0]), shown)
 
     def say(self, at: datetime) -> None:
         """Notes when it was said (unsaved), by the clock that ``at`` is told by."""
@@ -497,3 +503,18 @@ def content_hash(content: str) -> str:
     """SHA-256 of the normalised content: equal for what differs only in case, width, accents,
     traditional or simplified script, or white space."""
     return hashlib.sha256(folded(content).encode()).hexdigest()
+
+
+def _with_readable_dates(text: str) -> str:
+    return _ISO_DATE.sub(lambda iso: readable_date(iso[0]), text)
+
+
+def readable_date(text: str) -> str:
+    """An ISO day or month as the reader writes it; other words as they are."""
+    is_day = len(text) == len("2026-03-02")
+    is_month = len(text) == len("2026-03")
+    try:
+        day = parse_date(f"{text}-01" if is_month else text) if is_day or is_month else None
+    except ValueError:
+        day = None
+    return date_format(day, "DATE_FORMAT" if is_day else "YEAR_MONTH_FORMAT") if day else text

@@ -83,7 +83,7 @@ def test_the_page_shows_precisely_what_the_api_says(
     assert [one["ms"] for one in answer["bars"]] == list(traced.timing.values())
     reasons = {one["memory"].content: one["reasons"] for one in answer["memories"]}
     assert "linked to 小红" in reasons["小红下周去北京出差"]
-    assert "no. 1 by meaning" in reasons["小红下周去北京出差"]
+    assert "meaning rank 1" in reasons["小红下周去北京出差"]
     assert "names 小红, not linked yet" in reasons["小红喜欢爬山"]
 
 

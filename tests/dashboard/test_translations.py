@@ -230,7 +230,7 @@ def test_the_playground_answers_in_chinese(full: EndUser) -> None:
     asked = {"message": "小红最近怎么样了", "before": "hand", "history": "用户：红红来了",
              "limit": 10, "token_budget": 1500, "include": ["cards", "linked", "search"]}  # fmt: skip
     page = client.post(at, asked, headers=CHINESE).content.decode()
-    assert "人物的姓名" in page
+    assert "人物的名字" in page
     assert english(page) == []
     wrong = client.post(
         at, {**asked, "message": "", "history": "无", "limit": "x"}, headers=CHINESE
@@ -317,9 +317,9 @@ def test_days_and_numbers_are_written_as_the_reader_does() -> None:
     with translation.override("zh-hans"):
         assert ">2026年3月2日<" in mio.day(SOME_DAY)
         assert ">2026年3月2日<" in mio.day("2026-03-02T12:00:00Z")
-        assert mio.event_day("2026-03-02") == "2026年3月2日"
-        assert mio.event_day("2026-03") == "2026年3月"
-        assert mio.event_day("2026") == "2026"
+        assert mio.readable_date("2026-03-02") == "2026年3月2日"
+        assert mio.readable_date("2026-03") == "2026年3月"
+        assert mio.readable_date("2026") == "2026"
         assert "3\xa0天前" in mio.ago(timezone.now() - timedelta(days=3, hours=1)).replace(
             " ", "\xa0"
         )
@@ -328,7 +328,7 @@ def test_days_and_numbers_are_written_as_the_reader_does() -> None:
         assert mio.percent(0.876) == "88%"
     with translation.override("en"):
         assert ">March 2, 2026<" in mio.day(SOME_DAY)
-        assert mio.event_day("2026-03") == "March 2026"
+        assert mio.readable_date("2026-03") == "March 2026"
 
 
 def test_words_of_the_dashboard_stand_before_those_of_the_admin() -> None:

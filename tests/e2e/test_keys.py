@@ -162,4 +162,9 @@ def test_a_person_forgotten_in_another_tab_is_told_on_a_page_of_the_dashboard(
     page.locator("#alias").fill("小红红")
     page.locator("#alias").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("This person no longer exists")
+    refused = "Your last action was not carried out."
+    expect(page.locator("main")).to_contain_text(refused)
+    household.person("小红")
+    expect(page.locator("main")).to_contain_text("They were erased")
+    expect(page.locator("main")).not_to_contain_text(refused)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()

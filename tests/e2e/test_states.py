@@ -61,10 +61,10 @@ def test_a_delivery_has_a_button_of_plain_text_and_loopback_is_refused_by_its_se
     household: Household,
 ) -> None:
     page = household.go("/webhooks/")
-    page.get_by_label("Address").fill("http://127.0.0.1:9/hook")
+    page.get_by_label("URL").fill("http://127.0.0.1:9/hook")
     page.get_by_role("button", name="Create").click()
     expect(page.locator("#url-problem")).to_contain_text(re.compile("MIO_[A-Z_]+"))
-    page.get_by_label("Address").fill("https://hooks.example.com/mio")
+    page.get_by_label("URL").fill("https://hooks.example.com/mio")
     page.get_by_role("button", name="Create").click()
     page.get_by_role("button", name=re.compile("Send a test")).click()
     row = page.locator("tbody [data-row]").first
@@ -197,7 +197,7 @@ def test_who_is_no_person_leaves_the_own_page_and_comes_back_by_undo(
     page.get_by_role("button", name="Undo").first.click()
     page.get_by_role("link", name="What's remembered").click()
     expect(page.get_by_role("link", name="小红", exact=True)).to_be_visible()
-    page.locator("summary", has_text="Take my data").click()
+    page.locator("summary", has_text="Download my data").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="To read").click()
     assert "小红" in download.value.path().read_text(encoding="utf-8")
@@ -214,3 +214,41 @@ def test_a_memory_of_the_user_is_taken_back_from_a_friend(
     memory.get_by_role("button", name="It is about me").click()
     expect(page.get_by_role("status")).to_contain_text("Saved whom it is about")
     expect(page.get_by_role("region", name="What you said")).not_to_contain_text(words)
+
+
+def test_the_button_for_the_theme_changes_what_the_system_has_set(household: Household) -> None:
+    household.page.emulate_media(color_scheme="dark")
+    page = household.go("/")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(paper)
+    expect(page.get_by_role("button", name="Dark theme")).to_be_hidden()
+    page.get_by_role("button", name="Light theme").click()
+    expect(page.get_by_role("button", name="Dark theme")).to_be_visible()
+    assert page.evaluate(paper) != dark
+    page.get_by_role("button", name="Dark theme").click()
+    expect(page.get_by_role("button", name="Light theme")).to_be_visible()
+    assert page.evaluate(paper) == dark
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_the_tabs_and_the_name_of_a_person_fit_a_phone(household: Household, language: str) -> None:
+    household.page.set_viewport_size({"width": 390, "height": 844})
+    household.page.set_extra_http_headers({"Accept-Language": language})
+    page = household.person("小红")
+    tabs, name = page.locator("main .tabs"), page.locator("h1").bounding_box()
+    assert tabs.evaluate("one => one.scrollWidth <= one.clientWidth")
+    edit = page.locator("[data-key=e]").bounding_box()
+    assert name and edit and name["y"] < edit["y"] + edit["height"] and edit["y"] < name["y"] + 40
+
+
+def test_memories_are_filtered_on_a_phone_behind_one_button(household: Household) -> None:
+    household.page.set_viewport_size({"width": 390, "height": 844})
+    page = household.go(f"/u/{household.user}/memories/")
+    expect(page.get_by_label("Status")).to_be_hidden()
+    first = page.locator("main [data-row]").first.bounding_box()
+    assert first and first["y"] < 844 / 3
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_label("Status").select_option("archived")
+    page.get_by_role("button", name="Find").click()
+    expect(page).to_have_url(re.compile("status=archived"))
+    expect(page.locator("main [data-row]")).to_have_count(0)

@@ -59,10 +59,10 @@ def test_words_and_meaning_both_find() -> None:
     words = next(hit for hit in hits if hit.memory.pk == by_words.pk)
     meaning = next(hit for hit in hits if hit.memory.pk == by_meaning.pk)
     assert words.bm25_rank == 1
-    assert "no. 1 by its words" in str(words.reason)
+    assert "keyword rank 1" in str(words.reason)
     assert meaning.bm25_rank is None
     assert meaning.vector_rank == 1
-    assert "no. 1 by meaning" in str(meaning.reason)
+    assert "meaning rank 1" in str(meaning.reason)
 
 
 def test_the_intent_decides_which_of_them_leads() -> None:
