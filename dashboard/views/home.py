@@ -105,9 +105,9 @@ def _figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     figures = queries.figures(users, today)
     names = [formats.date_format(day) for day in figures["days"]]
     tokens, costs, fallback = (figures[name] for name in ("tokens", "costs", "fallback"))
-    used = _("%(count)s tokens in the last 14 days, embeddings included")
+    used = _("%(count)s tokens in the last 14 days, with embeddings")
     if figures["messages"]:
-        used = _("%(count)s tokens in the last 14 days, embeddings included: %(each)s a message")
+        used = _("%(count)s tokens in the last 14 days, with embeddings; a message took %(each)s")
     each = sum(tokens) / max(figures["messages"], 1)
     used %= {"count": f"{sum(tokens):,}", "each": f"{each:,.0f}"}
     paid = _("$%(cost)s in the last 14 days") % {"cost": f"{sum(costs):,.2f}"}
@@ -145,7 +145,9 @@ def find(request: HttpRequest) -> HttpResponse:
     visible = access.end_users_of(request)
     with cells.everywhere():
         results = everywhere.found(visible, q)
-    context = {"q": q, "found": results}
+    kinds = {"people": _("People"), "users": _("End users"), "memories": _("Memories")}
+    empty = [name for kind, name in kinds.items() if not results[kind]]
+    context = {"q": q, "found": results, "empty": empty}
     template = "_found.html" if access.target(request) == "found" else "find.html"
     return render(request, template, context)
 

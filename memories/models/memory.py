@@ -17,7 +17,7 @@ from django.db.models.base import ModelState
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Greatest, Least
 from django.db.models.lookups import IsNull
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.dateparse import parse_date
 from django.utils.formats import date_format
 from pgvector.django import CosineDistance
@@ -36,7 +36,7 @@ from memories.types import (
     Subtype,
 )
 from understanding.attributes import YEARLY
-from understanding.text import folded
+from understanding.text import folded, is_chinese
 
 # What Mio adds to a quote stands in brackets, with its dates.
 _BRACKETS = re.compile(r"[（\[][^（）\[\]]*[）\]]")
@@ -387,7 +387,7 @@ class Memory(Tracked):
     @property
     def displayed_content(self) -> str:
         """The content as a page shows it on a line: a quote in quotation marks, a profile with its
-        lines apart, and the dates that Mio added in the reader's language."""
+        lines apart, and the dates that Mio added to a quote in the language of the quote."""
         if self.kind == self.Kind.PROFILE:
             lines = " · ".join(filter(None, map(str.strip, self.content.splitlines())))
             return _with_readable_dates(lines.replace("： · ", "：").replace(": · ", ": "))
@@ -398,7 +398,8 @@ class Memory(Tracked):
         question, answer = self.content[:first_end], self.content[first_end:]
         asked = question.endswith(tuple(ANSWER_DASH.values()))
         shown = f"{question}“{answer}”" if asked else f"“{self.content}”"
-        return _BRACKETS.sub(lambda note: _with_readable_dates(note[0]), shown)
+        with translation.override("zh-hans" if is_chinese(self.content) else "en"):
+            return _BRACKETS.sub(lambda note: _with_readable_dates(note[0]), shown)
 
     def say(self, at: datetime) -> None:
         """Notes when it was said (unsaved), by the clock that ``at`` is told by."""

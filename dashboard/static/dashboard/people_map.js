@@ -5,6 +5,8 @@
 (() => {
   const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   const GAP = 12; // pixels, half of what is between two rows
+  const STACKED = matchMedia("(max-width: 48rem)");
+  const EDGE = 10; // pixels
 
   // The middle of a disc.
   function at(node) {
@@ -12,8 +14,13 @@
     return [left + width / 2, top + height / 2];
   }
 
-  // From the user to a group, through the gap beside its row.
+  // From the user to a group, through the gap beside its row; down the left edge where the groups
+  // lie below one another.
   function spoke(user, group, { left, top }) {
+    if (STACKED.matches) {
+      const [from, to] = [user, group].map((box) => box.top + box.height / 2 - top);
+      return `${user.left - left},${from} ${EDGE},${from} ${EDGE},${to} ${group.left - left},${to}`;
+    }
     const above = group.bottom < user.top;
     const edge = (above ? group.bottom : group.top) - top;
     const gap = edge + (above ? GAP : -GAP);

@@ -7,35 +7,27 @@ from memories.models import Memory
 
 
 @pytest.mark.parametrize(
-    ("content", "brackets", "english", "chinese"),
+    ("content", "brackets", "shown"),
     [
-        (
-            "昨天（2026-05-04）回来了",
-            [(2, 14)],
-            "“昨天（May 4, 2026）回来了”",
-            "“昨天（2026年5月4日）回来了”",
-        ),
+        ("昨天（2026-05-04）回来了", [(2, 14)], "“昨天（2026年5月4日）回来了”"),
         (
             "下周（2026-04-27起的一周）出差",
             [(2, 19)],
-            "“下周（April 27, 2026起的一周）出差”",
             "“下周（2026年4月27日起的一周）出差”",
         ),
+        ("Back last week [2026-05]", [(15, 24)], "“Back last week [May 2026]”"),
         # No day of any year, and what the user wrote themself, stay as they are.
         (
             "It was 2026-05-04 [2026-13-40]",
             [(18, 30)],
             "“It was 2026-05-04 [2026-13-40]”",
-            "“It was 2026-05-04 [2026-13-40]”",
         ),
     ],
 )
-def test_dates_in_brackets_are_in_the_language_of_the_reader(content, brackets, english, chinese):
-    memory = Memory(content=content, brackets=brackets)
-    with override("en"):
-        assert memory.displayed_content == english
-    with override("zh-hans"):
-        assert memory.displayed_content == chinese
+@pytest.mark.parametrize("reader", ["en", "zh-hans"])
+def test_dates_in_brackets_are_in_the_language_of_the_quote(content, brackets, shown, reader):
+    with override(reader):
+        assert Memory(content=content, brackets=brackets).displayed_content == shown
 
 
 def test_a_profile_shows_its_months_in_words():

@@ -82,6 +82,7 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
         for spoken in own
         for learn in (learn_names, learn_nicknames, learn_ties)
     ]
+    merged += [learn_answer(circle, asked, spoken) for asked, spoken in pairwise(turns)]
     if any(merged):
         _refer(circle, turns)
     _answer_about(turns)
@@ -287,6 +288,29 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
             circle.merge(one, role)
             merged = True
     return merged
+
+
+def learn_answer(circle: Circle, asked: SpokenTurn, spoken: SpokenTurn) -> bool:
+    """Whether an answer that begins with a role says who the one person is whom the assistant asked
+    about (Who's Conrad? My old flatmate)."""
+    question = None if asked.by_user or not spoken.by_user else last_question(asked)
+    if question is None or not RE.asks_who.search(simplified(question[0].text)):
+        return False
+    people = list(dict.fromkeys(one for spot in question[1] for one in spot.people))
+    first = next((spot for spot in spoken.spots if spot.how != "user"), None)
+    one, role = people[0] if len(people) == 1 else None, first.who if first else None
+    if first is None or first.how != "role" or one is None or role is None or one is role:
+        return False
+    is_new = not role.named and role.contact_id is None and role.owner is None
+    plain = simplified(spoken.text)
+    is_all = RE.begins_answer.fullmatch(plain[: first.start]) and RE.ends_answer.match(
+        plain[first.end :]
+    )
+    if not is_new or role not in circle.people or not is_all:
+        return False
+    one.turns = sorted({*one.turns, *role.turns})
+    circle.merge(one, role)
+    return True
 
 
 def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]]:

@@ -553,3 +553,27 @@ def test_a_pronoun_says_what_somebody_is_to_the_user():
 )
 def test_words_that_leave_open_who_is_meant_make_no_two_people_one(lines, people):
     assert known_as(talk(*lines)) == people
+
+
+@pytest.mark.parametrize(
+    ("lines", "people"),
+    [
+        (
+            ("Conrad Voss messaged me.", "A: Who's Conrad?", "My old flatmate, he's in Utrecht."),
+            {("Conrad Voss", "flatmate")},
+        ),
+        (
+            ("贺兰昨天给我打电话。", "A: 贺兰是谁？", "我以前的室友，搬去成都了。"),
+            {("贺兰", "室友")},
+        ),
+        # Whoever only begins the answer is somebody else.
+        (
+            ("Conrad Voss messaged me.", "A: Who's Conrad?", "My boss Rosa says hello."),
+            {("Rosa", "boss")},
+        ),
+    ],
+)
+def test_an_answer_says_who_somebody_is(lines, people):
+    found = talk(*lines)
+    assert known_as(found) == people
+    assert all(person.aliases == () for person in found.people)
