@@ -118,13 +118,19 @@ def last_question(spoken: SpokenTurn) -> tuple[Sentence, list[Spot]] | None:
 def _answer_about(turns: Sequence[SpokenTurn]) -> None:
     """An answer that names nobody is about whom the question was about."""
     for asked, spoken in pairwise(turns):
-        if asked.by_user or not spoken.by_user or spoken.dropped is not None:
+        if not _may_answer(asked, spoken) or spoken.dropped is not None:
             continue
         if question := last_question(asked):
             sentence, spots = question
             people = dict.fromkeys(p for s in spots for p in s.people)
             if len(people) == 1 and not about_listener(sentence.text, spots):
                 spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWERS
+
+
+def _may_answer(asked: SpokenTurn, spoken: SpokenTurn) -> bool:
+    """Whether ``spoken`` is what the user said next to what was said to them."""
+    same_session = asked.turn.session_id == spoken.turn.session_id
+    return not asked.by_user and spoken.by_user and same_session
 
 
 def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
@@ -293,7 +299,7 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
 def learn_answer(circle: Circle, asked: SpokenTurn, spoken: SpokenTurn) -> bool:
     """Whether an answer that begins with a role says who the one person is whom the assistant asked
     about (Who's Conrad? My old flatmate)."""
-    question = None if asked.by_user or not spoken.by_user else last_question(asked)
+    question = last_question(asked) if _may_answer(asked, spoken) else None
     if question is None or not RE.asks_who.search(simplified(question[0].text)):
         return False
     people = list(dict.fromkeys(one for spot in question[1] for one in spot.people))

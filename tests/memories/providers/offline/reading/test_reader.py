@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.providers.offline.offline_provider import OfflineProvider
-from memories.types import Extraction, ExtractionRequest
-from tests.memories.providers.offline.talks import contents, talk
+from memories.types import Extraction, ExtractionRequest, Turn
+from tests.memories.providers.offline.talks import NOON, contents, talk
 from understanding.types import Person
 
 LINES = [
@@ -577,3 +577,11 @@ def test_an_answer_says_who_somebody_is(lines, people):
     found = talk(*lines)
     assert known_as(found) == people
     assert all(person.aliases == () for person in found.people)
+
+
+def test_what_was_asked_in_an_earlier_session_is_not_answered():
+    said = [("user", "Conrad Voss messaged me."), ("assistant", "Who's Conrad?")]
+    turns = [Turn(n, role, text, NOON, "monday") for n, (role, text) in enumerate(said, start=1)]
+    turns.append(Turn(3, "user", "My old flatmate, he's in Utrecht.", NOON, "tuesday"))
+    found = OfflineProvider().extract(ExtractionRequest(tuple(turns), (), (), "en")).value
+    assert not any(one.relationship for one in found.people if one.name == "Conrad Voss")
