@@ -105,9 +105,9 @@ def _figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
     figures = queries.figures(users, today)
     names = [formats.date_format(day) for day in figures["days"]]
     tokens, costs, fallback = (figures[name] for name in ("tokens", "costs", "fallback"))
-    used = _("%(count)s tokens in the last 14 days, with embeddings")
+    used = _("%(count)s tokens in 14 days (embeddings included)")
     if figures["messages"]:
-        used = _("%(count)s tokens in the last 14 days, with embeddings; a message took %(each)s")
+        used = _("%(count)s tokens in 14 days, %(each)s per message (embeddings included)")
     each = sum(tokens) / max(figures["messages"], 1)
     used %= {"count": f"{sum(tokens):,}", "each": f"{each:,.0f}"}
     paid = _("$%(cost)s in the last 14 days") % {"cost": f"{sum(costs):,.2f}"}
