@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise, zip_longest
 
-from memories.providers.offline.reading.circle import Circle, PersonDraft
+from memories.providers.offline.reading.circle import Circle, PersonDraft, called
 from memories.providers.offline.reading.entity_linking import (
     ANOTHERS,
     Spot,
@@ -24,9 +24,10 @@ from understanding.coreference.resolve import resolve_all
 from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import only_owns, recurring
 from understanding.requests import forget_reading
+from understanding.roles import is_anothers, kinship, terms
 from understanding.sentences import Sentence
 from understanding.statements.own_words import excerpt
-from understanding.text import simplified
+from understanding.text import normalise, simplified
 from understanding.text_document import read
 from understanding.types import How, Mention, Utterance
 
@@ -297,25 +298,30 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
 
 
 def learn_answer(circle: Circle, asked: SpokenTurn, spoken: SpokenTurn) -> bool:
-    """Whether an answer that begins with a role says who the one person is whom the assistant asked
-    about (Who's Conrad? My old flatmate)."""
+    """Whether an answer says by a role who the one person is whom the assistant asked about (Who's
+    Conrad? My old flatmate, from Leeds)."""
     question = last_question(asked) if _may_answer(asked, spoken) else None
     if question is None or not RE.asks_who.search(simplified(question[0].text)):
         return False
     people = list(dict.fromkeys(one for spot in question[1] for one in spot.people))
-    first = next((spot for spot in spoken.spots if spot.how != "user"), None)
-    one, role = people[0] if len(people) == 1 else None, first.who if first else None
-    if first is None or first.how != "role" or one is None or role is None or one is role:
+    said = RE.answer.match(simplified(spoken.text))
+    if len(people) != 1 or said is None:
         return False
-    is_new = not role.named and role.contact_id is None and role.owner is None
-    plain = simplified(spoken.text)
-    is_all = RE.begins_answer.fullmatch(plain[: first.start]) and RE.ends_answer.match(
-        plain[first.end :]
-    )
-    if not is_new or role not in circle.people or not is_all:
+    one, role = people[0], said["zh"] or said["en"]
+    is_known = normalise(role) in terms() if said["zh"] else kinship(role) is not None
+    if not is_known or is_anothers(role):
         return False
-    one.turns = sorted({*one.turns, *role.turns})
-    circle.merge(one, role)
+    start, end = said.span("zh" if said["zh"] else "en")
+    inside = [spot.who for spot in spoken.spots if start <= spot.start and spot.end <= end]
+    other = next((who for who in inside if who is not None and who is not one), None)
+    if other is not None and (other.named or other.contact_id or other not in circle.people):
+        return False
+    if other is not None:
+        one.turns = sorted({*one.turns, *other.turns})
+        circle.merge(one, other)
+    elif not one.role:
+        one.role = called(role)
+        circle.changed()
     return True
 
 

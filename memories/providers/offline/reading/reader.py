@@ -213,7 +213,8 @@ def _tells(draft: Draft) -> bool:
     else."""
     if draft.before is not None and not draft.extra_turns:
         # Whoever takes or refuses an offer only thanks for it.
-        return draft.judged.act["greet"] < OTHER or not RE.offers.search(draft.before.text)
+        only_answers = draft.judged.act["greet"] >= OTHER or greets(draft.words())
+        return not only_answers or not RE.offers.search(draft.before.text)
     if draft.before is not None or draft.wish:
         return True
     states = draft.explicit and _elsewhere(draft) < UNTRUE  # with a subject it is no greeting
@@ -273,7 +274,8 @@ def _is_contact(one: PersonDraft, *, told: bool) -> bool:
 def _memory(draft: Draft, contacts: Sequence[PersonDraft]) -> ExtractedMemory:
     content, brackets = draft.content()
     quote = draft.words()
-    hits = [h for h in find_dates(quote, draft.spoken.turn.said_at, is_chinese(quote)) if h.at]
+    dates = find_dates(quote, draft.spoken.turn.said_at, is_chinese(quote))
+    hits = _of_event(quote, [hit for hit in dates if hit.at])
     people = [one for one in draft.people() if one in contacts]
     kind = MemoryType.PREFERENCE if draft.wish else draft.judged.type
     ends = [hit.until for hit in hits if hit.until is not None]
@@ -292,6 +294,19 @@ def _memory(draft: Draft, contacts: Sequence[PersonDraft]) -> ExtractedMemory:
         confidence=round(draft.sure() if people else 1.0, 3),
         link_confidence={one.ref: round(draft.sure_of(one), 3) for one in people},
     )
+
+
+def _of_event(quote: str, hits: Sequence[DateHit]) -> Sequence[DateHit]:
+    """The dates on which something happens: without those of a denied clause, where there are
+    others (she can't come on the 4th, but on the 11th)."""
+    ends = [match.span() for match in RE.clause_end.finditer(quote)]
+
+    def is_denied(hit: DateHit) -> bool:
+        start = max((end for _, end in ends if end <= hit.start), default=0)
+        end = min((start for start, _ in ends if start >= hit.end), default=len(quote))
+        return bool(RE.denies.search(simplified(quote[start:end])))
+
+    return [hit for hit in hits if not is_denied(hit)] or hits
 
 
 def _subtype(draft: Draft, people: Sequence[PersonDraft]) -> Subtype:

@@ -566,6 +566,14 @@ def test_words_that_leave_open_who_is_meant_make_no_two_people_one(lines, people
             ("贺兰昨天给我打电话。", "A: 贺兰是谁？", "我以前的室友，搬去成都了。"),
             {("贺兰", "室友")},
         ),
+        (
+            (
+                "Had tea with Nandipha, she grows squash.",
+                "A: Who's Nandipha?",
+                "My neighbour, she came in spring.",
+            ),
+            {("Nandipha", "neighbour")},
+        ),
         # Whoever only begins the answer is somebody else.
         (
             ("Conrad Voss messaged me.", "A: Who's Conrad?", "My boss Rosa says hello."),
@@ -585,3 +593,24 @@ def test_what_was_asked_in_an_earlier_session_is_not_answered():
     turns.append(Turn(3, "user", "My old flatmate, he's in Utrecht.", NOON, "tuesday"))
     found = OfflineProvider().extract(ExtractionRequest(tuple(turns), (), (), "en")).value
     assert not any(one.relationship for one in found.people if one.name == "Conrad Voss")
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "day"),
+    [
+        ("Otto can't come on the 9th, he's coming on the 13th.", "en", 13),
+        ("奥托九号来不了，十三号来。", "zh", 13),
+        ("Otto isn't coming on the 9th.", "en", 9),
+        ("Otto is coming on the 9th, and leaves on the 13th.", "en", 9),
+    ],
+)
+def test_what_is_denied_of_a_day_does_not_happen_on_it(line, language, day):
+    (memory,) = talk(line, language=language).memories
+    assert memory.happens_at
+    assert memory.happens_at.day == day
+
+
+@pytest.mark.parametrize("answer", ["nah", "no", "Nope.", "Sure!"])
+def test_the_answer_to_an_offer_is_not_kept(answer):
+    said = ("My friend Ruth is seven.", "A: Do you want me to remember her age?", answer)
+    assert [memory.turn_ids for memory in talk(*said, language="en").memories] == [(1,)]
