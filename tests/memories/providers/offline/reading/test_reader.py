@@ -599,7 +599,7 @@ def test_what_was_asked_in_an_earlier_session_is_not_answered():
     ("line", "language", "day"),
     [
         ("Otto can't come on the 9th, he's coming on the 13th.", "en", 13),
-        ("奥托九号来不了，十三号来。", "zh", 13),
+        ("奥托9号来不了，13号来。", "zh", 13),
         ("Otto isn't coming on the 9th.", "en", 9),
         ("Otto is coming on the 9th, and leaves on the 13th.", "en", 9),
     ],
