@@ -396,8 +396,8 @@ class Memory(Tracked):
         # A question that is answered stands before the user's words.
         first_end = next((end for start, end in self.brackets if start == 0), 0)
         question, answer = self.content[:first_end], self.content[first_end:]
-        asked = question.endswith(tuple(ANSWER_DASH.values()))
-        shown = f"{question}“{answer}”" if asked else f"“{self.content}”"
+        has_question = question.endswith(tuple(ANSWER_DASH.values()))
+        shown = f"{question}“{answer}”" if has_question else f"“{self.content}”"
         with translation.override("zh-hans" if is_chinese(self.content) else "en"):
             return _BRACKETS.sub(lambda note: _with_readable_dates(note[0]), shown)
 

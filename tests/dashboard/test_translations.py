@@ -22,6 +22,7 @@ from imports.models import Import
 from memories.corrections import edit_memories
 from memories.jobs import schedules
 from memories.models import Batch, Consolidation, Edge, Erasure, Link, Memory, ModelCall, Work
+from memories.models.memory import readable_date
 from memories.models.records import JobRun
 from memories.types import MemoryType
 from tests.dashboard.addresses import addresses
@@ -317,9 +318,9 @@ def test_days_and_numbers_are_written_as_the_reader_does() -> None:
     with translation.override("zh-hans"):
         assert ">2026年3月2日<" in mio.day(SOME_DAY)
         assert ">2026年3月2日<" in mio.day("2026-03-02T12:00:00Z")
-        assert mio.readable_date("2026-03-02") == "2026年3月2日"
-        assert mio.readable_date("2026-03") == "2026年3月"
-        assert mio.readable_date("2026") == "2026"
+        assert readable_date("2026-03-02") == "2026年3月2日"
+        assert readable_date("2026-03") == "2026年3月"
+        assert readable_date("2026") == "2026"
         assert "3\xa0天前" in mio.ago(timezone.now() - timedelta(days=3, hours=1)).replace(
             " ", "\xa0"
         )
@@ -328,7 +329,7 @@ def test_days_and_numbers_are_written_as_the_reader_does() -> None:
         assert mio.percent(0.876) == "88%"
     with translation.override("en"):
         assert ">March 2, 2026<" in mio.day(SOME_DAY)
-        assert mio.readable_date("2026-03") == "March 2026"
+        assert readable_date("2026-03") == "March 2026"
 
 
 def test_words_of_the_dashboard_stand_before_those_of_the_admin() -> None:

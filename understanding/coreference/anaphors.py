@@ -234,9 +234,9 @@ class Relative:
     owner: int
 
 
-def relatives_by_name(a: Anaphor, turn: Turn) -> set[UUID]:
-    """The people whom ``turn`` calls a relative of whom ``a`` means, and who are so not meant by it:
-    Ruth in "Ruth is his daughter" and in "his daughter Ruth"."""
+def named_relatives(a: Anaphor, turn: Turn) -> set[UUID]:
+    """The people whom ``turn`` calls a relative of the antecedent of ``a``. None of them is the
+    antecedent: in "Ruth is his daughter" and "his daughter Ruth", "his" does not mean Ruth."""
     return {
         name.person.id
         for name in turn.names

@@ -21,8 +21,8 @@ from understanding.coreference.anaphors import (
     find_anaphors,
     inside,
     lex,
+    named_relatives,
     read_turn,
-    relatives_by_name,
     relatives_of,
 )
 from understanding.coreference.antecedents import Antecedents, Choice, Features, Scene, agrees
@@ -231,7 +231,7 @@ def _steps(turn: Turn) -> list[tuple[int, _Step]]:
 
 def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
     """Whom ``a`` may mean: those spoken of, the latest first, and whom the turn names later."""
-    relatives = relatives_by_name(a, turn)
+    relatives = named_relatives(a, turn)
     near = [
         one
         for one in focus.near(HISTORY_TURNS)

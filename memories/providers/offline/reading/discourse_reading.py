@@ -292,7 +292,7 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
         if one is None or not says_whom or one is role.owner or role not in circle.people:
             continue
         if RE.is_one.fullmatch(plain[before.end : start]):
-            circle.merge(one, role)
+            _merge_role(circle, one, role)
             merged = True
     return merged
 
@@ -304,25 +304,32 @@ def learn_answer(circle: Circle, asked: SpokenTurn, spoken: SpokenTurn) -> bool:
     if question is None or not RE.asks_who.search(simplified(question[0].text)):
         return False
     people = list(dict.fromkeys(one for spot in question[1] for one in spot.people))
-    said = RE.answer.match(simplified(spoken.text))
-    if len(people) != 1 or said is None:
+    answer = RE.answer.match(simplified(spoken.text))
+    if len(people) != 1 or answer is None:
         return False
-    one, role = people[0], said["zh"] or said["en"]
-    is_known = normalise(role) in terms() if said["zh"] else kinship(role) is not None
+    one, role = people[0], answer["zh"] or answer["en"]
+    is_known = normalise(role) in terms() if answer["zh"] else kinship(role) is not None
     if not is_known or is_anothers(role):
         return False
-    start, end = said.span("zh" if said["zh"] else "en")
+    start, end = answer.span("zh" if answer["zh"] else "en")
     inside = [spot.who for spot in spoken.spots if start <= spot.start and spot.end <= end]
-    other = next((who for who in inside if who is not None and who is not one), None)
-    if other is not None and (other.named or other.contact_id or other not in circle.people):
+    placeholder = next((who for who in inside if who is not None and who is not one), None)
+    if placeholder is not None and (
+        placeholder.named or placeholder.contact_id or placeholder not in circle.people
+    ):
         return False
-    if other is not None:
-        one.turns = sorted({*one.turns, *other.turns})
-        circle.merge(one, other)
-    elif not one.role:
+    if placeholder is not None:
+        one = _merge_role(circle, one, placeholder)
+    if not one.role:
         one.role = called(role)
         circle.changed()
     return True
+
+
+def _merge_role(circle: Circle, one: PersonDraft, role: PersonDraft) -> PersonDraft:
+    """One person of two: ``role`` is what ``one`` is said to be, so it is no alias."""
+    one.turns = sorted({*one.turns, *role.turns})
+    return circle.merge(one, role)
 
 
 def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]]:
