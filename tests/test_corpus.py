@@ -30,6 +30,29 @@ def test_it_is_large_enough_and_every_author_is_in_one_split() -> None:
     assert min(means.count([]), len(means) - means.count([])) >= 90
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ({"id": "n1-nob-002", "writer": "n1", "lang": "fr", "text": "Il pleut."}, "lang"),
+        (
+            {"id": "n1-nob-001", "writer": "n1", "lang": "en", "text": "It rains."},
+            "n1-nob-001 twice",
+        ),
+        ({"id": "n1-nob-002", "writer": "n1", "lang": "zh", "text": "下雨了"}, "下雨了 twice"),
+    ],
+)
+def test_a_wrong_line_of_nobody_is_named(
+    line: Any, problem: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = {"id": "n1-nob-001", "writer": "n1", "lang": "zh", "text": "下雨了"}
+    lines = [json.dumps(one) for one in (first, line)]
+    (tmp_path / "nobody.jsonl").write_text("\n".join(lines), "utf-8")
+    for name in ("schema.json", "errata.jsonl"):
+        (tmp_path / name).write_text((CORPUS / name).read_text("utf-8"), "utf-8")
+    monkeypatch.setattr(check_corpus, "CORPUS", tmp_path)
+    assert any(problem in found for found in problems())
+
+
 def test_whom_a_description_means_has_memories(tmp_path: Any) -> None:
     case = {"id": "a01-des-001", "expect": ["Zyx"]}
     (tmp_path / "extraction.jsonl").write_text("", "utf-8")
@@ -70,7 +93,8 @@ def test_a_line_of_another_form_is_named(tmp_path: Any, monkeypatch: pytest.Monk
         (author / f"{name}.jsonl").write_text("", "utf-8")
     (author / "author.json").write_text("{}", "utf-8")
     (author / "mentions.jsonl").write_text('{"id": "a01-men-001", "lang": "fr"}\n', "utf-8")
-    (tmp_path / "errata.jsonl").write_text("", "utf-8")
+    for name in ("errata.jsonl", "nobody.jsonl"):
+        (tmp_path / name).write_text("", "utf-8")
     (tmp_path / "schema.json").write_text((CORPUS / "schema.json").read_text("utf-8"), "utf-8")
     monkeypatch.setattr(check_corpus, "CORPUS", tmp_path)
     found = list(problems())

@@ -65,7 +65,7 @@ def sizes() -> dict[str, Counter[str]]:
 def problems() -> Iterator[str]:
     """What is wrong, each with the id of its case."""
     schema = json.loads((CORPUS / "schema.json").read_text("utf-8"))
-    forms = {name: _form(schema, name) for name in (*SETS, "author", "errata")}
+    forms = {name: _form(schema, name) for name in (*SETS, "author", "errata", "nobody")}
     notes = [json.loads(line) for line in (CORPUS / "errata.jsonl").open(encoding="utf-8")]
     for note in notes:
         yield from _misfits(forms["errata"], note, f"errata {note.get('id')}")
@@ -83,6 +83,18 @@ def problems() -> Iterator[str]:
     for what, by in said.items():
         if len(by) > 1:
             yield f"{', '.join(sorted(by))} say the same: {what}"
+    yield from _of_nobody(forms["nobody"])
+
+
+def _of_nobody(form: Draft202012Validator) -> Iterator[str]:
+    """What is wrong in the messages that speak of nobody."""
+    seen: set[str] = set()
+    for line in (CORPUS / "nobody.jsonl").open(encoding="utf-8"):
+        case = json.loads(line)
+        yield from _misfits(form, case, str(case.get("id")))
+        for told in {str(case.get("id")), str(case.get("text"))} & seen:
+            yield f"nobody.jsonl has {told} twice"
+        seen |= {str(case.get("id")), str(case.get("text"))}
 
 
 def untold(author: Path) -> Iterator[str]:

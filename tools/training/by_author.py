@@ -13,6 +13,9 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "corpus"
+# Messages of other writers that speak of nobody; those of some are for tests alone.
+NOBODY = "corpus/nobody.jsonl"
+UNREAD = frozenset({"n8", "n9"})
 Case = dict[str, Any]
 Authors = Mapping[str, list[Case]]
 M = TypeVar("M")
@@ -29,6 +32,11 @@ def authors(file: str, *others: Path) -> dict[str, list[Case]]:
 def cases(path: Path) -> list[Case]:
     with path.open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines if line.strip()]
+
+
+def nobody() -> list[Case]:
+    """The messages that speak of nobody."""
+    return cases(ROOT / NOBODY)
 
 
 def folds() -> list[tuple[str, ...]]:

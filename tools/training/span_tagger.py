@@ -1,9 +1,9 @@
 """Learns to find the people in a text: a linear-chain CRF over classes of words, which kind of
 name a span is, and which spans are one person.
 
-The gold are the spans of sentences. The other files of an author name contacts that stand in a
-text: there a CRF that was learned from the sentences tags the rest, and the final one learns
-from both (self-training with what is known, Yarowsky 1995)."""
+The gold are the spans of sentences, and messages of other writers that speak of nobody. The other
+files of an author name contacts that stand in a text: there a CRF that was learned from the gold tags
+the rest, and the final one learns from both (self-training with what is known, Yarowsky 1995)."""
 
 import itertools
 import random
@@ -32,7 +32,7 @@ from understanding.roles import groups, terms
 from understanding.text import is_han, normalise
 
 NAMES = ("name", "nickname", "title")
-FILES = ("extraction", "mentions", "pronouns", "sentences")
+FILES = ("extraction", "mentions", "pronouns", "sentences", by_author.NOBODY)
 # A feature that fewer authors have is of one life.
 LEAST_AUTHORS = 3
 # Chosen by the mean F1 on other authors; more L1 loses names, more L2 both.
@@ -98,6 +98,15 @@ def sentences(cases: Sequence[Case], *, known: float = 0.0) -> list[Example]:
             _span(case["text"], s) for s in case["spans"] if s["kind"] in (*NAMES, "role")
         )
         out.append(_example(case["text"], case["lang"], spans, known=some))
+    return out
+
+
+def nobody() -> dict[str, list[Example]]:
+    """The messages to learn from that speak of nobody, by writer."""
+    out: dict[str, list[Example]] = defaultdict(list)
+    for case in by_author.nobody():
+        if case["writer"] not in by_author.UNREAD:
+            out[case["writer"]].append(_example(case["text"], case["lang"], ()))
     return out
 
 
@@ -297,33 +306,42 @@ def train(*, write: bool) -> None:
     gold = {author: sentences(rows) for author, rows in cases.items()}
     taught = {author: varied(sentences(rows, known=0.4)) for author, rows in cases.items()}
     more = {author: told(author) for author in cases}
+    without = nobody()
 
     found: dict[str, list[tuple[Example, list[Segment]]]] = {}
     linked: dict[str, dict[str, float]] = {}
-    for fold in by_author.folds():
-        rest = [author for author in sorted(cases) if author not in fold]
-        chain = Chain.from_json(fit({a: taught[a] for a in rest}, {a: more[a] for a in rest}))
+    folds = by_author.folds()
+    for number, fold in enumerate(folds):
+        held = {*fold, *sorted(without)[number :: len(folds)]}
+        rest = [author for author in sorted(cases) if author not in held]
+        others = {one: texts for one, texts in without.items() if one not in held}
+        known = {a: taught[a] for a in rest} | others
+        chain = Chain.from_json(fit(known, {a: more[a] for a in rest}))
         tied = links({a: gold[a] for a in rest})
-        for author in fold:
-            found[author] = [
-                (e, person_tagger.apart(chain.segments(e.rows, SEEN))) for e in gold[author]
-            ]
-            linked[author] = _links_right(gold[author], tied)
+        for one in sorted(held):
+            texts = gold[one] if one in gold else without[one]
+            found[one] = [(e, person_tagger.apart(chain.segments(e.rows, SEEN))) for e in texts]
+        linked |= {author: _links_right(gold[author], tied) for author in fold}
     scale = {kind: _platt(found, kind) for kind in ("name", "role")}
     least = {kind: _threshold(found, scale, kind) for kind in ("name", "role")}
     rows = {
         author: {**_figures(found[author], scale, least), **linked[author]}
-        for author in sorted(found)
+        for author in sorted(cases)
     }
     print(by_author.table(rows))
+    print(f"names in messages of nobody: {_said_of_nobody(found, without, scale, least)}")
     for lang in ("zh", "en", "mixed"):
-        some = [(e, s) for texts in found.values() for e, s in texts if e.lang == lang]
+        some = [(e, s) for a in cases for e, s in found[a] if e.lang == lang]
         print(lang, {name: round(f or 0, 3) for name, f in _figures(some, scale, least).items()})
     for kind in ("name", "role"):
         said, true = _outcomes(found, scale, kind)
         print(f"{kind}: threshold {least[kind]}\n{by_author.reliability(said, true)}")
     if write:
-        model = {**fit(taught, more), "calibration": scale, "threshold": least}
+        model = {
+            **fit({**taught, **without}, more),
+            "calibration": scale,
+            "threshold": least,
+        }
         source = "Spans of people: a linear-chain CRF by tools/training/span_tagger.py"
         by_author.write(MODELS / "span_tagger.json", FILES, source, model)
         source = "Spans of one person, by tools/training/span_tagger.py"
@@ -391,6 +409,20 @@ def _figures(texts: Any, scale: Any, least: Any) -> dict[str, float | None]:
         out[f"{kind} recall"] = sum(right) / whole if whole else None
         out[f"{kind} F1"] = 2 * sum(right) / (len(right) + whole) if right or whole else None
     return out
+
+
+def _said_of_nobody(found: Any, without: Texts, scale: Any, least: Any) -> str:
+    """How many names are found in the messages of each writer that speak of nobody."""
+    names = {
+        writer: sum(
+            person_tagger.calibrated(s, scale) >= least["name"]
+            for _, segments in found[writer]
+            for s in segments
+            if s.kind == "name"
+        )
+        for writer in sorted(without)
+    }
+    return ", ".join(f"{one} {count} in {len(without[one])}" for one, count in names.items())
 
 
 def _links_right(texts: Sequence[Example], learned: Mapping[str, Any]) -> dict[str, float]:

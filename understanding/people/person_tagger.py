@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal, NamedTuple, Protocol
 
 from understanding.learned import Logistic, log_odds, model, sigmoid
-from understanding.lexicon import words
+from understanding.lexicon import titles, words
 from understanding.lexicon.rules import patterns
 from understanding.people.chain import Chain, Segment
 from understanding.people.span_evidence import (
@@ -106,8 +106,14 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     return [
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
         for one in sorted(apart([*named, *segments]))
-        if one.kind == "role" or not _is_of_place(text, toks, one)
+        if one.kind == "role" or not (_is_title(toks, one) or _is_of_place(text, toks, one))
     ]
+
+
+def _is_title(toks: Sequence[Token], name: Segment) -> bool:
+    """Whether a name is a title alone (读了博士): none of the corpus's names is."""
+    words_of_it = [one.norm for one in toks[name.start : name.end]]
+    return "".join(words_of_it) in titles("zh") or " ".join(words_of_it) in titles("en")
 
 
 def _is_of_place(text: str, toks: Sequence[Token], name: Segment) -> bool:

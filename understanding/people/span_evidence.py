@@ -25,6 +25,8 @@ from understanding.text import HAN, is_han, normalise, quotations
 _TOKEN = re.compile(
     rf"{HAN.pattern}|['’`]s(?![a-zA-Z])|(?:(?!{HAN.pattern})[^\W\d_]|[\u0300-\u036f])+|\d+|\S"
 )
+# A web or e-mail address, whatever stands around it.
+_ADDRESS = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
 
 
 class Token(NamedTuple):
@@ -94,6 +96,7 @@ def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[
     shapes = [_shape(text[t.start : t.end]) for t in toks]
     cased = _cased(toks, shapes)
     quoted = quotations(text)
+    addresses = [found.span() for found in _ADDRESS.finditer(text)]
     chinese = _chinese_words(toks)
     marks = [
         [*said, *windows]
@@ -109,7 +112,8 @@ def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[
     rows = [_around(toks, own, at) for at in range(len(toks))]
     for at, (token, row) in enumerate(zip(toks, rows, strict=True)):
         row += own[at]
-        if shapes[at][0] in _NO_NAME:
+        in_address = any(a <= token.start < b for a, b in addresses)
+        if shapes[at][0] in _NO_NAME or in_address or _is_glued(text, token):
             row.append(OUTSIDE)
         if framed:
             row.append(f"framed&{own[at][0]}")
@@ -126,6 +130,15 @@ def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[
             row += [f"{place}&{step}:{_first(own, at + step)}" for step in (-1, 1)]
             row += [f"framed&{place}"] * framed
     return toks, rows
+
+
+def _is_glued(text: str, token: Token) -> bool:
+    """Whether letters are a part of what is written with a digit or a low line (Mate60, li_wei);
+    where they are a given name, a number behind is their age or the like (Tom3岁)."""
+    if token.han or not token.norm.isalpha():
+        return False
+    before, after = text[token.start - 1 : token.start], text[token.end : token.end + 1]
+    return "_" in (before, after) or (after.isdigit() and not is_given(token.norm))
 
 
 def _is(mark: str, *kinds: str) -> bool:

@@ -61,5 +61,5 @@ def test_names_are_found_whole_as_people_bear_them() -> None:
             spans = [(one.start, one.end) for one in person_spans(text) if one.kind == "name"]
             exact += (start, end) in spans
             wrong += any(a < end and start < b and (a, b) != (start, end) for a, b in spans)
-    assert exact >= 1830, exact
-    assert wrong <= 125, wrong
+    assert exact >= 1740, exact
+    assert wrong <= 100, wrong

@@ -1,0 +1,46 @@
+"""What is no person's name is hardly ever taken for one."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tools.training.by_author import UNREAD, nobody
+from understanding.people.person_tagger import person_spans, recurring
+
+
+def messages(writer: str) -> list[str]:
+    return [one["text"] for one in nobody() if one["writer"] == writer]
+
+
+def names(texts: list[str]) -> Iterator[str]:
+    again = recurring(texts)
+    for text in texts:
+        for one in person_spans(text, again=again):
+            if one.kind == "name":
+                yield text[one.start : one.end]
+
+
+@pytest.mark.parametrize(("writer", "most"), [("n8", 12), ("n9", 14)])
+def test_messages_of_a_writer_never_learned_from_that_speak_of_nobody(
+    writer: str, most: int
+) -> None:
+    assert writer in UNREAD
+    texts = messages(writer)
+    assert len(texts) == 120
+    assert len(found := list(names(texts))) <= most, found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("她的邮箱是wei_chen88@example.com", []),
+        ("see https://www.example.org/Mary/Jones", []),
+        ("I asked Mary to write to mary.jones@example.org", ["Mary"]),
+        ("新买的Lyra60拍照不错", []),
+        ("我儿子Tom3岁了", ["Tom"]),
+    ],
+)
+def test_what_stands_in_an_address_or_is_glued_to_a_number_is_no_name(
+    text: str, expected: list[str]
+) -> None:
+    assert list(names([text])) == expected
