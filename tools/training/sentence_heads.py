@@ -1,5 +1,4 @@
-"""Heads of sentences: what a sentence does, and whether it is worth a memory. They learn from the
-sentences of the authors, and from messages of other writers that speak of nobody."""
+"""Heads of sentences: what a sentence does, and whether it is worth a memory."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,8 +13,6 @@ from tools.training.by_author import Authors, Case
 from understanding.learned import MODELS
 
 FILE = MODELS / "heads.json"
-# Of the messages that are worth a memory, so many are kept in the table of thresholds.
-RECALLS = (0.99, 0.98, 0.97, 0.95)
 # The penalty, chosen by the log loss on held-out authors.
 C = 0.35
 
@@ -32,15 +29,12 @@ Models = Mapping[str, LogisticRegression]
 
 def train(*, write: bool) -> None:
     data = by_author.authors("sentences")
-    nobody = by_author.nobody()
-    unread = [case for case in nobody if case["writer"] in by_author.UNREAD]
-    others = [case for case in nobody if case["writer"] not in by_author.UNREAD]
-    rows = {id(case): case for cases in (*data.values(), nobody) for case in cases}
+    rows = {id(case): case for cases in data.values() for case in cases}
     made = judge.features([case["text"] for case in rows.values()])
     vectors = dict(zip(rows, made, strict=True))
 
     def fit(authors: Authors) -> Models:
-        cases = [*(case for name in sorted(authors) for case in authors[name]), *others]
+        cases = [case for name in sorted(authors) for case in authors[name]]
         return {name: _fitted(cases, gold, vectors) for name, gold in HEADS.items()}
 
     figures, said, truth = {}, [], []
@@ -53,26 +47,15 @@ def train(*, write: bool) -> None:
     print(by_author.reliability(said, truth))
     for least in (0.9, 0.95):
         print(f"  recall where {least:.0%} is right: {_recall_at(said, truth, least):.3f}")
-    models = fit(data)
-    of_unread = [row[1] for row in _predicted(models["keep"], unread, vectors)]
-    unread_keep = np.array([HEADS["keep"](case) for case in unread])
-    print(f"{len(unread)} messages of {by_author.UNREAD}:", _scored(models, unread, vectors))
-    for recall in RECALLS:
-        least = float(np.quantile(np.asarray(said)[np.asarray(truth)], 1 - recall))
-        kept = np.mean(np.asarray(said)[~np.asarray(truth)] >= least)
-        far = np.asarray(of_unread) >= least
-        print(
-            f"  keep from {least:.3f}: {recall:.0%} of what is worth it, {kept:.0%} of what is not;"
-            f" of the unread {far[unread_keep].mean():.0%}, {far[~unread_keep].mean():.0%}"
-        )
     print("act right after 5, 10, 20 authors:", by_author.learning_curve(
         data, lambda a: {"act": _fitted([c for n in sorted(a) for c in a[n]], HEADS["act"], vectors)},
         lambda m, cases: _right(m["act"], cases, HEADS["act"], vectors),
     ))  # fmt: skip
     if write:
+        models = fit(data)
         heads = {name: _weights(model) for name, model in models.items()}
         source = "python -m tools train sentence_heads"
-        by_author.write(FILE, ["sentences", by_author.NOBODY], source, {"heads": heads})
+        by_author.write(FILE, ["sentences"], source, {"heads": heads})
 
 
 def _fitted(
