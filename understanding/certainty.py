@@ -15,8 +15,9 @@ KNOWN_EDGES, KNOWN_ALONE = 0.7, 0.4
 # Below, the words of a kind bring in nobody new.
 LEAST = {"name": 0.35, "role": 0.5}
 # Somebody new is a contact: by a name, by one that another turn or a role beside it bears out, or in
-# a role to the user of whom something is told. Chosen so that as many rare Chinese names are taken as
-# before the tagger knew messages of nobody (test_rare_names.py), of which these bounds take 3 in 240.
+# a role to the user of whom something is told. At this bound a name alone is taken in three of four
+# sentences with rare Chinese names (tests/understanding/people/test_rare_names.py), and hardly ever
+# in messages that speak of nobody.
 CONTACT_NAME, CONTACT_BORNE_OUT, CONTACT_ROLE = 0.65, 0.4, 0.7
 # A pronoun tells a gender, lets facts be taken, and is noted in a quote.
 TELLS_GENDER, CERTAIN, NOTED = 0.6, 0.9, 0.95

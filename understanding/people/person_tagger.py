@@ -111,9 +111,9 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
 
 
 def _is_title(toks: Sequence[Token], name: Segment) -> bool:
-    """Whether a name is a title alone (读了博士): none of the corpus's names is."""
-    words_of_it = [one.norm for one in toks[name.start : name.end]]
-    return "".join(words_of_it) in titles("zh") or " ".join(words_of_it) in titles("en")
+    """Whether what looks like a name is a title alone (教授说): no name of the corpus is."""
+    norms = [one.norm for one in toks[name.start : name.end]]
+    return "".join(norms) in titles("zh") or " ".join(norms) in titles("en")
 
 
 def _is_of_place(text: str, toks: Sequence[Token], name: Segment) -> bool:

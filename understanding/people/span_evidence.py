@@ -20,13 +20,12 @@ from understanding.lexicon import titles, words
 from understanding.people.chain import OUTSIDE
 from understanding.roles import groups, terms
 from understanding.text import HAN, is_han, normalise, quotations
+from understanding.text_document import read as read_document
 
 # A Han character; an 's, a word of its own; letters with their marks; digits; else one sign.
 _TOKEN = re.compile(
     rf"{HAN.pattern}|['’`]s(?![a-zA-Z])|(?:(?!{HAN.pattern})[^\W\d_]|[\u0300-\u036f])+|\d+|\S"
 )
-# A web or e-mail address, whatever stands around it.
-_ADDRESS = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
 
 
 class Token(NamedTuple):
@@ -96,7 +95,8 @@ def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[
     shapes = [_shape(text[t.start : t.end]) for t in toks]
     cased = _cased(toks, shapes)
     quoted = quotations(text)
-    addresses = [found.span() for found in _ADDRESS.finditer(text)]
+    document = read_document(text)
+    masked = {document.offsets[at] for at, is_masked in enumerate(document.mask) if is_masked}
     chinese = _chinese_words(toks)
     marks = [
         [*said, *windows]
@@ -112,8 +112,8 @@ def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[
     rows = [_around(toks, own, at) for at in range(len(toks))]
     for at, (token, row) in enumerate(zip(toks, rows, strict=True)):
         row += own[at]
-        in_address = any(a <= token.start < b for a, b in addresses)
-        if shapes[at][0] in _NO_NAME or in_address or _is_glued(text, token):
+        is_sign = shapes[at][0] in _NO_NAME
+        if is_sign or token.start in masked or _is_before_digit(text, token):
             row.append(OUTSIDE)
         if framed:
             row.append(f"framed&{own[at][0]}")
@@ -132,13 +132,11 @@ def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[
     return toks, rows
 
 
-def _is_glued(text: str, token: Token) -> bool:
-    """Whether letters are a part of what is written with a digit or a low line (Mate60, li_wei);
-    where they are a given name, a number behind is their age or the like (Tom3岁)."""
-    if token.han or not token.norm.isalpha():
-        return False
-    before, after = text[token.start - 1 : token.start], text[token.end : token.end + 1]
-    return "_" in (before, after) or (after.isdigit() and not is_given(token.norm))
+def _is_before_digit(text: str, token: Token) -> bool:
+    """Whether letters have a digit right behind them, as models of things do (Corolla8). A given
+    name does not count: the number may be an age (Tom3岁)."""
+    is_letters = not token.han and token.norm.isalpha()
+    return is_letters and text[token.end : token.end + 1].isdigit() and not is_given(token.norm)
 
 
 def _is(mark: str, *kinds: str) -> bool:
