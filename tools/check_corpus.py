@@ -92,9 +92,9 @@ def _of_nobody(form: Draft202012Validator) -> Iterator[str]:
     for line in (CORPUS / "nobody.jsonl").open(encoding="utf-8"):
         case = json.loads(line)
         yield from _misfits(form, case, str(case.get("id")))
-        for told in {str(case.get("id")), str(case.get("text"))} & seen:
-            yield f"nobody.jsonl has {told} twice"
-        seen |= {str(case.get("id")), str(case.get("text"))}
+        unique = {str(case.get("id")), str(case.get("text"))}
+        yield from (f"nobody.jsonl has {repeated} twice" for repeated in unique & seen)
+        seen |= unique
 
 
 def untold(author: Path) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "corpus"
-# Messages of other writers that speak of nobody; those of some are for tests alone.
+# Messages of other writers that speak of nobody; no model learns from those of the writers UNREAD.
 NOBODY = "corpus/nobody.jsonl"
 UNREAD = frozenset({"n8", "n9"})
 Case = dict[str, Any]

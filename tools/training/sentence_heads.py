@@ -47,6 +47,9 @@ def train(*, write: bool) -> None:
     print(by_author.reliability(said, truth))
     for least in (0.9, 0.95):
         print(f"  recall where {least:.0%} is right: {_recall_at(said, truth, least):.3f}")
+    of_nobody = by_author.nobody()
+    vectors |= zip(map(id, of_nobody), judge.features([c["text"] for c in of_nobody]), strict=True)
+    print("messages that speak of nobody:", _scored(fit(data), of_nobody, vectors))
     print("act right after 5, 10, 20 authors:", by_author.learning_curve(
         data, lambda a: {"act": _fitted([c for n in sorted(a) for c in a[n]], HEADS["act"], vectors)},
         lambda m, cases: _right(m["act"], cases, HEADS["act"], vectors),

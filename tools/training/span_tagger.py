@@ -306,21 +306,21 @@ def train(*, write: bool) -> None:
     gold = {author: sentences(rows) for author, rows in cases.items()}
     taught = {author: varied(sentences(rows, known=0.4)) for author, rows in cases.items()}
     more = {author: told(author) for author in cases}
-    without = nobody()
+    of_nobody = nobody()
 
     found: dict[str, list[tuple[Example, list[Segment]]]] = {}
     linked: dict[str, dict[str, float]] = {}
     folds = by_author.folds()
     for number, fold in enumerate(folds):
-        held = {*fold, *sorted(without)[number :: len(folds)]}
-        rest = [author for author in sorted(cases) if author not in held]
-        others = {one: texts for one, texts in without.items() if one not in held}
-        known = {a: taught[a] for a in rest} | others
-        chain = Chain.from_json(fit(known, {a: more[a] for a in rest}))
+        held_out = [*fold, *sorted(of_nobody)[number :: len(folds)]]
+        rest = [author for author in sorted(cases) if author not in held_out]
+        training = {author: taught[author] for author in rest}
+        training |= {w: texts for w, texts in of_nobody.items() if w not in held_out}
+        chain = Chain.from_json(fit(training, {a: more[a] for a in rest}))
         tied = links({a: gold[a] for a in rest})
-        for one in sorted(held):
-            texts = gold[one] if one in gold else without[one]
-            found[one] = [(e, person_tagger.apart(chain.segments(e.rows, SEEN))) for e in texts]
+        for name in held_out:
+            texts = gold[name] if name in gold else of_nobody[name]
+            found[name] = [(e, person_tagger.apart(chain.segments(e.rows, SEEN))) for e in texts]
         linked |= {author: _links_right(gold[author], tied) for author in fold}
     scale = {kind: _platt(found, kind) for kind in ("name", "role")}
     least = {kind: _threshold(found, scale, kind) for kind in ("name", "role")}
@@ -329,7 +329,7 @@ def train(*, write: bool) -> None:
         for author in sorted(cases)
     }
     print(by_author.table(rows))
-    print(f"names in messages of nobody: {_said_of_nobody(found, without, scale, least)}")
+    print(f"names in messages of nobody: {_names_found(found, of_nobody, scale, least)}")
     for lang in ("zh", "en", "mixed"):
         some = [(e, s) for a in cases for e, s in found[a] if e.lang == lang]
         print(lang, {name: round(f or 0, 3) for name, f in _figures(some, scale, least).items()})
@@ -338,7 +338,7 @@ def train(*, write: bool) -> None:
         print(f"{kind}: threshold {least[kind]}\n{by_author.reliability(said, true)}")
     if write:
         model = {
-            **fit({**taught, **without}, more),
+            **fit({**taught, **of_nobody}, more),
             "calibration": scale,
             "threshold": least,
         }
@@ -411,18 +411,18 @@ def _figures(texts: Any, scale: Any, least: Any) -> dict[str, float | None]:
     return out
 
 
-def _said_of_nobody(found: Any, without: Texts, scale: Any, least: Any) -> str:
-    """How many names are found in the messages of each writer that speak of nobody."""
-    names = {
+def _names_found(found: Any, of_nobody: Texts, scale: Any, least: Any) -> str:
+    """For each writer of messages that speak of nobody, how many names are found in how many."""
+    counts = {
         writer: sum(
             person_tagger.calibrated(s, scale) >= least["name"]
             for _, segments in found[writer]
             for s in segments
             if s.kind == "name"
         )
-        for writer in sorted(without)
+        for writer in sorted(of_nobody)
     }
-    return ", ".join(f"{one} {count} in {len(without[one])}" for one, count in names.items())
+    return ", ".join(f"{w} {count} in {len(of_nobody[w])}" for w, count in counts.items())
 
 
 def _links_right(texts: Sequence[Example], learned: Mapping[str, Any]) -> dict[str, float]:
