@@ -23,7 +23,7 @@ from openai import AsyncOpenAI
 from tests.servers import FakeOpenAI
 
 ITEMS: list[Any] = [
-    {"role": "user", "content": "  My friend Zoe Lindqvist is a nurse in Oslo.\n"},
+    {"role": "user", "content": "  My friend Zoe Park is a nurse in Oslo.\n"},
     {"type": "function_call", "call_id": "c1", "name": "weather", "arguments": '{"city": "奥斯陆"}'},
     {"type": "function_call_output", "call_id": "c1", "output": "rain " * 10_000},
     {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "x" * 6000},
@@ -69,7 +69,7 @@ def test_items_come_back_unchanged_and_what_was_said_is_learnt(address, key, mio
 
     run(address, key, act)
     mio.process("ann", wait=True)
-    assert [one["name"] for one in mio.list_contacts("ann")["results"]] == ["Zoe Lindqvist"]
+    assert [one["name"] for one in mio.list_contacts("ann")["results"]] == ["Zoe Park"]
     spoken = {one["role"] for one in mio.each(mio.list_messages, "ann")}
     assert spoken == {"user", "assistant", "system", "tool"}
 

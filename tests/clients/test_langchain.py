@@ -50,7 +50,7 @@ def test_a_document_says_whom_it_is_about_and_how_relevant_it_is(mio):
 
 SAID = [
     SystemMessage("Be kind."),
-    HumanMessage("  My friend Zoe Lindqvist is a nurse in Oslo.\n"),
+    HumanMessage("  My friend Zoe Park is a nurse in Oslo.\n"),
     AIMessage("", tool_calls=[{"name": "weather", "args": {"city": "Oslo"}, "id": "call_1"}]),
     ToolMessage("x" * 50_000, tool_call_id="call_1"),
     AIMessage("Say hello to Zoe 🐝!", id="run-1", response_metadata={"model": "m"}),
@@ -68,7 +68,7 @@ def test_a_history_comes_back_as_it_was_and_is_learnt_from(mio):
     assert MioChatMessageHistory(mio, "ann", "s1").messages == SAID
     assert asyncio.run(MioChatMessageHistory(mio, "ann", "s2").aget_messages()) == []
     mio.process("ann", wait=True)
-    assert [one["name"] for one in mio.list_contacts("ann")["results"]] == ["Zoe Lindqvist"]
+    assert [one["name"] for one in mio.list_contacts("ann")["results"]] == ["Zoe Park"]
     mio.add_messages("ann", messages=[{"role": "user", "content": "By hand", "session_id": "s1"}])
     assert history.messages[-1] == HumanMessage("By hand")
     history.clear()

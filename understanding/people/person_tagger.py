@@ -22,6 +22,7 @@ from understanding.people.span_evidence import (
     introduced,
     is_given,
     is_rare_in_names,
+    is_surname,
     is_word,
     tokens,
 )
@@ -100,7 +101,7 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     """Where somebody may be spoken of, by name or in a role, and how likely."""
     scales = model("span_tagger")["calibration"]
     toks, rows = evidence(text, known)
-    segments = _within_words(toks, _chain().segments(rows, _LEAST))
+    segments = _with_surnames(text, toks, _within_words(toks, _chain().segments(rows, _LEAST)))
     roles = {one.end for one in segments if one.kind == "role" and one.probability > 0.5}
     named = [Segment(a, b, "name", _NAMED) for at, a, b in introduced(toks) if at in roles]
     return [
@@ -143,6 +144,22 @@ def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Se
             del by_place[one.start, one.end, "name"]
             both = min(one.probability + by_place[instead].probability, 1.0)
             by_place[instead] = by_place[instead]._replace(probability=both)
+    return sorted(by_place.values(), key=lambda one: -one.probability)
+
+
+def _with_surnames(text: str, toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
+    """The segments, surest first, where a given name alone gives what it has to the name that goes on
+    with the surname behind it, even if that is a word for a place as well (Zoe Park)."""
+    by_place = {(one.start, one.end, one.kind): one for one in segments}
+    for one in segments:
+        whole = one.start, one.end + 1, "name"
+        if one.kind == "name" and whole in by_place and one.end - one.start == 1:
+            given, surname = toks[one.start], toks[one.end]
+            is_full = is_given(given.norm) and is_surname(surname.norm)
+            if is_full and text[given.start].isupper() and text[surname.start].isupper():
+                del by_place[one.start, one.end, "name"]
+                both = min(one.probability + by_place[whole].probability, 1.0)
+                by_place[whole] = by_place[whole]._replace(probability=both)
     return sorted(by_place.values(), key=lambda one: -one.probability)
 
 

@@ -268,6 +268,11 @@ def is_given(name: str) -> bool:
     return _given().get(name, 0) > 1
 
 
+def is_surname(name: str) -> bool:
+    """Whether a Latin word is a surname in the lists of any country."""
+    return name in _families()
+
+
 def is_word(name: str) -> bool:
     """Whether what may be a name, in its normal form, is a word of the dictionaries."""
     if all(map(is_han, name)):
