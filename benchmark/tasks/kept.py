@@ -6,8 +6,10 @@ numbers and most of its words that the user wrote. So any wording counts that ke
 is counted of what must not be kept: jokes, guesses, retracted values, secrets.
 """
 
+import math
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from benchmark import corpus
@@ -55,15 +57,19 @@ def run(system: System, authors: Sequence[str], clock: Clock) -> dict[str, Any]:
 
 
 def messages(case: dict[str, Any]) -> list[Message]:
+    """A chat's messages, so many weeks earlier that all have been sent: a system may refuse others."""
+    times = [datetime.fromisoformat(turn["time"]) for turn in case["messages"]]
+    ahead = max(times) - datetime.now(UTC)
+    earlier = timedelta(weeks=max(0, math.ceil(ahead / timedelta(weeks=1))))
     return [
         {
             "id": f"{case['id']}-{number}",
             "session_id": case["id"],
             "role": turn["role"],
             "content": turn["text"],
-            "created_at": turn["time"],
+            "created_at": (time - earlier).isoformat(),
         }
-        for number, turn in enumerate(case["messages"])
+        for number, (turn, time) in enumerate(zip(case["messages"], times, strict=True))
     ]
 
 

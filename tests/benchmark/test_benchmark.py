@@ -3,9 +3,12 @@
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmark import corpus, table
 from benchmark.checks import check
@@ -106,6 +109,20 @@ def test_a_statement_is_kept_in_any_wording_that_has_its_values():
     assert kept.told(statement, said, kept_in)
     assert not kept.told(statement, said, kept.stretched("- Jana: since June at the zoo, 12 seals"))
     assert not kept.told(statement, said, kept.stretched("- a visit to the zoo"))
+
+
+@given(st.datetimes(datetime(2020, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC)))
+def test_a_chat_has_been_sent_on_the_same_weekday_and_hour(last):
+    times = [last - timedelta(minutes=3), last]
+    turns = [{"role": "user", "text": "Hi.", "time": time.isoformat()} for time in times]
+    sent = [
+        datetime.fromisoformat(message["created_at"])
+        for message in kept.messages({"id": "a", "messages": turns})
+    ]
+    assert sent[-1] <= datetime.now(UTC)
+    assert sent[-1] == last or last > datetime.now(UTC)
+    assert (last - sent[-1]) % timedelta(weeks=1) == timedelta(0)
+    assert sent[1] - sent[0] == timedelta(minutes=3)
 
 
 def test_all_turns_keep_all_and_also_what_nobody_stated():

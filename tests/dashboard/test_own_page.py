@@ -323,7 +323,9 @@ def test_what_others_changed_later_is_not_undone_with_it(zoe, page):
     nora, _, _ = life(zoe)
     do(page, "fact", person=nora.pk, key="job_title", old="dentist", new="doctor")
     mine = Change.objects.of(zoe).get()
-    edit_contact(zoe, nora.pk, {"attributes": {"job_title": ["veterinarian"]}}, actor="operator:ada")
+    edit_contact(
+        zoe, nora.pk, {"attributes": {"job_title": ["veterinarian"]}}, actor="operator:ada"
+    )
     for asked in ({}, {"with_later": "1"}):
         refused = do(page, "undo", change=mine.pk, **asked)
         assert refused.status_code == 409

@@ -1,6 +1,6 @@
 """Heads of sentences: what a sentence does, and whether it is worth a memory."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
 
 from memories.providers.offline import judge
+from memories.providers.offline.reading.reader import KEEP
 from tools.training import by_author
 from tools.training.by_author import Authors, Case
 from understanding.learned import MODELS
@@ -24,41 +25,65 @@ HEADS: Mapping[str, Callable[[Case], Any]] = {
     "type": lambda case: case["type"],
     "about_user": lambda case: "user" in case["about"] if case["type"] else None,
 }
-Models = Mapping[str, LogisticRegression]
+Models = Mapping[str, Mapping[str, LogisticRegression]]
 
 
 def train(*, write: bool) -> None:
     data = by_author.authors("sentences")
-    rows = {id(case): case for cases in data.values() for case in cases}
-    made = judge.features([case["text"] for case in rows.values()])
-    vectors = dict(zip(rows, made, strict=True))
+    writers = by_author.by_writer(by_author.nobody())
+    everything = [case for cases in (*data.values(), *writers.values()) for case in cases]
+    made = judge.features([case["text"] for case in everything])
+    vectors = dict(zip(map(id, everything), made, strict=True))
 
-    def fit(authors: Authors) -> Models:
+    def fit(authors: Authors, names: Collection[str] = tuple(HEADS)) -> Models:
         cases = [case for name in sorted(authors) for case in authors[name]]
-        return {name: _fitted(cases, gold, vectors) for name, gold in HEADS.items()}
+        stated = [case for case in cases if "writer" not in case]
+        return {
+            "heads": {name: _fitted(stated, HEADS[name], vectors) for name in names},
+            "heads_of_nobody": {
+                name: _fitted([case for case in cases if _of_nobody(case)], HEADS[name], vectors)
+                for name in judge.OF_NOBODY
+                if name in names
+            },
+        }
 
-    figures, said, truth = {}, [], []
-    for author, models in by_author.held_out(data, fit):
-        figures[author] = _scored(models, data[author], vectors)
-        said += [row[1] for row in _predicted(models["keep"], data[author], vectors)]
-        truth += [HEADS["keep"](case) for case in data[author]]
+    figures: dict[str, Mapping[str, float | None]] = {}
+    of_nobody: dict[str, Mapping[str, float | None]] = {}
+    said, truth = [], []
+    taught = {name: cases for name, cases in writers.items() if name not in by_author.UNREAD}
+    for author, models in by_author.held_out({**data, **taught}, fit):
+        cases = data.get(author) or taught[author]
+        (figures if author in data else of_nobody)[author] = _scored(models, cases, vectors)
+        if author in data:
+            said += [row[1] for row in _predicted(models, "keep", cases, vectors)]
+            truth += [HEADS["keep"](case) for case in cases]
     print(by_author.table(dict(sorted(figures.items()))))
     print("keep, on authors not seen:")
     print(by_author.reliability(said, truth))
     for least in (0.9, 0.95):
         print(f"  recall where {least:.0%} is right: {_recall_at(said, truth, least):.3f}")
-    of_nobody = by_author.nobody()
-    vectors |= zip(map(id, of_nobody), judge.features([c["text"] for c in of_nobody]), strict=True)
-    print("messages that speak of nobody:", _scored(fit(data), of_nobody, vectors))
+    models = fit({**data, **taught})
+    of_nobody |= {name: _scored(models, writers[name], vectors) for name in by_author.UNREAD}
+    print("messages that speak of nobody:")
+    print(by_author.table(dict(sorted(of_nobody.items()))))
     print("act right after 5, 10, 20 authors:", by_author.learning_curve(
-        data, lambda a: {"act": _fitted([c for n in sorted(a) for c in a[n]], HEADS["act"], vectors)},
-        lambda m, cases: _right(m["act"], cases, HEADS["act"], vectors),
+        data,
+        lambda authors: fit(authors, ["act"]),
+        lambda models, cases: _right(models, "act", cases, vectors),
     ))  # fmt: skip
     if write:
-        models = fit(data)
-        heads = {name: _weights(model) for name, model in models.items()}
+        weights = {
+            group: {name: _weights(model) for name, model in heads.items()}
+            for group, heads in models.items()
+        }
         source = "python -m tools train sentence_heads"
-        by_author.write(FILE, ["sentences"], source, {"heads": heads})
+        by_author.write(FILE, ["sentences", by_author.NOBODY], source, weights)
+
+
+def _of_nobody(case: Case) -> bool:
+    """Whether a case speaks of nobody but the user."""
+    spans = [span for span in case.get("spans", ()) if span["kind"] != "trap"]
+    return not spans and set(case["about"]) <= {"user"}
 
 
 def _fitted(
@@ -70,36 +95,42 @@ def _fitted(
 
 
 def _predicted(
-    model: LogisticRegression, cases: Sequence[Case], vectors: Mapping[int, np.ndarray]
+    models: Models, name: str, cases: Sequence[Case], vectors: Mapping[int, np.ndarray]
 ) -> np.ndarray:
-    return model.predict_proba(np.array([vectors[id(case)] for case in cases]))
+    """A row of probabilities a case, as the product judges it that finds whom it speaks of."""
+    rows = np.array([vectors[id(case)] for case in cases])
+    found: np.ndarray = models["heads"][name].predict_proba(rows)
+    alone = np.array([_of_nobody(case) for case in cases]) & ~judge.speaks_of_somebody(rows)
+    if name in judge.OF_NOBODY and alone.any():
+        model = models["heads_of_nobody"][name]
+        found[alone] = 0
+        classes = np.searchsorted(models["heads"][name].classes_, model.classes_)
+        found[np.ix_(alone, classes)] = model.predict_proba(rows[alone])
+    return found
 
 
 def _right(
-    model: LogisticRegression,
-    cases: Sequence[Case],
-    gold: Callable[[Case], Any],
-    vectors: Mapping[int, np.ndarray],
+    models: Models, name: str, cases: Sequence[Case], vectors: Mapping[int, np.ndarray]
 ) -> float:
     """The share of the cases that say anything which the model gets right."""
-    said = [case for case in cases if gold(case) is not None]
-    found = model.predict(np.array([vectors[id(case)] for case in said]))
-    return float(np.mean([one == gold(case) for one, case in zip(found, said, strict=True)]))
+    said = [case for case in cases if HEADS[name](case) is not None]
+    best = models["heads"][name].classes_[_predicted(models, name, said, vectors).argmax(axis=1)]
+    return float(np.mean([one == HEADS[name](case) for one, case in zip(best, said, strict=True)]))
 
 
 def _scored(
     models: Models, cases: Sequence[Case], vectors: Mapping[int, np.ndarray]
 ) -> dict[str, float | None]:
-    found = models["act"].predict(np.array([vectors[id(case)] for case in cases]))
-    keep = [row[1] for row in _predicted(models["keep"], cases, vectors)]
+    acts = models["heads"]["act"].classes_
+    found = acts[_predicted(models, "act", cases, vectors).argmax(axis=1)]
+    keep = _predicted(models, "keep", cases, vectors)[:, 1]
+    gold = np.array([HEADS["keep"](case) for case in cases])
     return {
-        "act": _right(models["act"], cases, HEADS["act"], vectors),
         "act F1": f1_score([c["act"] for c in cases], found, average="macro"),
-        "keep AUC": roc_auc_score([HEADS["keep"](case) for case in cases], keep),
-        **{
-            name: _right(models[name], cases, HEADS[name], vectors)
-            for name in ("keep", "modality", "type", "about_user")
-        },
+        "keep AUC": roc_auc_score(gold, keep),
+        "kept, worth it": float((keep[gold] >= KEEP).mean()),
+        "kept, not": float((keep[~gold] >= KEEP).mean()),
+        **{name: _right(models, name, cases, vectors) for name in HEADS},
     }
 
 

@@ -103,11 +103,11 @@ def sentences(cases: Sequence[Case], *, known: float = 0.0) -> list[Example]:
 
 def nobody() -> dict[str, list[Example]]:
     """The messages to learn from that speak of nobody, by writer."""
-    out: dict[str, list[Example]] = defaultdict(list)
-    for case in by_author.nobody():
-        if case["writer"] not in by_author.UNREAD:
-            out[case["writer"]].append(_example(case["text"], case["lang"], ()))
-    return out
+    return {
+        writer: [_example(case["text"], case["lang"], ()) for case in cases]
+        for writer, cases in by_author.by_writer(by_author.nobody()).items()
+        if writer not in by_author.UNREAD
+    }
 
 
 def varied(examples: Sequence[Example], times: int = REPLACED) -> list[Example]:

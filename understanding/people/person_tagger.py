@@ -107,14 +107,18 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     return [
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
         for one in sorted(apart([*named, *segments]))
-        if one.kind == "role" or not (_is_title(toks, one) or _is_of_place(text, toks, one))
+        if one.kind == "role"
+        or not (_is_title_or_greeting(toks, one) or _is_of_place(text, toks, one))
     ]
 
 
-def _is_title(toks: Sequence[Token], name: Segment) -> bool:
-    """Whether what looks like a name is a title alone (教授说): no name of the corpus is."""
+def _is_title_or_greeting(toks: Sequence[Token], name: Segment) -> bool:
+    """Whether what looks like a name is a title alone (教授说), or a greeting (ta): no name of the
+    corpus is."""
     norms = [one.norm for one in toks[name.start : name.end]]
-    return "".join(norms) in titles("zh") or " ".join(norms) in titles("en")
+    latin = " ".join(norms)
+    is_greeting = latin in words("sentence_cues", "greeting", "laugh")
+    return is_greeting or "".join(norms) in titles("zh") or latin in titles("en")
 
 
 def _is_of_place(text: str, toks: Sequence[Token], name: Segment) -> bool:

@@ -1,6 +1,8 @@
 """What a sentence does, and whether it states something of a life that is worth a memory: logistic
 heads over its vector in the local embedder's space and its surface cues, learned from the corpus
-(``python -m tools train sentence_heads``)."""
+(``python -m tools train sentence_heads``). Where nobody is spoken of, the same words do something
+else more often (ask which phone to buy), so heads of their own say what they do and whether they
+are worth a memory."""
 
 import math
 import re
@@ -22,6 +24,9 @@ VECTOR_SCALE = 10.0
 JUDGED = 500
 
 NAMES = ("act", "modality", "type", "keep", "about_user")
+# What the heads of sentences that speak of nobody say; the cues of those that speak of somebody.
+OF_NOBODY = ("act", "keep")
+_SOMEBODY = ("other", "kin")
 
 Array = NDArray[np.float64]
 
@@ -107,12 +112,14 @@ def features(texts: Sequence[str]) -> Array:
     return np.hstack([np.asarray(vectors) * VECTOR_SCALE, [cues(text) for text in read]])
 
 
-def judge(texts: Sequence[str]) -> list[Judgement]:
-    """A judgement of each text, in their order."""
+def judge(texts: Sequence[str], of_nobody: Sequence[bool]) -> list[Judgement]:
+    """A judgement of each text, in their order; ``of_nobody`` says in which nobody was found who is
+    spoken of. One with a pronoun or a word for a relative speaks of somebody all the same."""
     if not texts:
         return []
     rows, heads = features(texts), learned.model("heads")["heads"]
     act, modality, kind = (heads[name]["classes"] for name in NAMES[:3])
+    alone = np.asarray(of_nobody) & ~speaks_of_somebody(rows)
     return [
         Judgement(
             act=dict(zip(act, acts.tolist(), strict=True)),
@@ -122,22 +129,33 @@ def judge(texts: Sequence[str]) -> list[Judgement]:
             about_user=float(about_user[1]),
         )
         for acts, modalities, types, keep, about_user in zip(
-            *(_probabilities(name, rows) for name in NAMES), strict=True
+            *(_probabilities(name, rows, alone) for name in NAMES), strict=True
         )
     ]
 
 
-def _probabilities(name: str, rows: Array) -> Array:
+def speaks_of_somebody(rows: Array) -> NDArray[np.bool_]:
+    """Whether each row of features has a pronoun of somebody else or a word for a relative."""
+    names = cue_names()
+    cues_of_row = rows[:, -len(names) :]
+    counts = cues_of_row[:, [names.index(name) for name in _SOMEBODY]].sum(axis=1)
+    return np.asarray(counts > 0)
+
+
+def _probabilities(name: str, rows: Array, alone: NDArray[np.bool_]) -> Array:
     """A row of the head's probabilities for each row of features (softmax of the linear scores)."""
-    weights, bias = _weights(name)
+    weights, bias = _weights("heads", name)
     scores = rows @ weights + bias
+    if name in OF_NOBODY and alone.any():
+        weights, bias = _weights("heads_of_nobody", name)
+        scores[alone] = rows[alone] @ weights + bias
     grown = np.exp(scores - scores.max(axis=1, keepdims=True))
     probabilities: Array = grown / grown.sum(axis=1, keepdims=True)
     return probabilities
 
 
 @cache
-def _weights(name: str) -> tuple[Array, Array]:
+def _weights(heads: str, name: str) -> tuple[Array, Array]:
     """The weights of a head, a column a class, and its bias."""
-    head = learned.model("heads")["heads"][name]
+    head = learned.model("heads")[heads][name]
     return np.asarray(head["weights"]).T, np.asarray(head["bias"])

@@ -47,6 +47,11 @@ def test_what_stands_in_an_address_or_is_glued_to_a_number_is_no_name(
     assert list(names([text])) == expected
 
 
+@pytest.mark.parametrize("text", ["ta. the kettle was a good shout", "ta very much"])
+def test_a_greeting_is_no_name(text: str) -> None:
+    assert list(names([text])) == []
+
+
 def test_a_given_name_goes_on_with_a_surname_that_is_a_word_for_a_place() -> None:
     assert list(names(["My friend Zoe Park is a nurse."])) == ["Zoe Park"]
     assert list(names(["We met at Hyde Park."])) == []

@@ -46,6 +46,8 @@ LONGEST_VALUE = 24  # characters of a value that is corrected
 # is quoted from KEEP on (.99 of what is worth a memory and .58 of what is not, on a corpus of which
 # half is not), unless it is as likely as OTHER to do something else.
 KEEP, OTHER = 0.05, 0.85
+# A talk of somebody goes on for TALK turns of the user that name nobody.
+TALK = 2
 # A single word is quoted alone from WORD on.
 WORD = 0.5
 # It is believed below UNTRUE, that it does what need not be true, and its attributes are taken from
@@ -168,7 +170,9 @@ def _keep(book: DraftBook) -> None:
     alone is quoted with the sentence before it."""
     drafts = [d for d in book.drafts if any(map(str.isalnum, d.sentence.text))]
     wanted = [d for d in drafts if d.spoken.wanted or d.extra_turns]
-    judged = judge([draft.sentence.whole for draft in wanted])
+    in_talk = _turns_in_talk(drafts)
+    of_nobody = [draft.turn_id not in in_talk for draft in wanted]
+    judged = judge([draft.sentence.whole for draft in wanted], of_nobody)
     for draft, judgement in zip(wanted, judged, strict=True):
         draft.judgement = judgement
     units: list[tuple[Draft, bool]] = []
@@ -183,6 +187,18 @@ def _keep(book: DraftBook) -> None:
             units[-1] = whole, tells or before[1]
     told = (unit for unit, tells in units if tells and not _is_word(unit))
     book.drafts = [unit for unit in told if not _is_private(unit)]
+
+
+def _turns_in_talk(drafts: Sequence[Draft]) -> set[int]:
+    """The turns that speak of somebody, and the ``TALK`` turns behind each, which may go on about them
+    without naming them."""
+    spoken_of = {draft.turn_id for draft in drafts if draft.people()}
+    turns = list(dict.fromkeys(draft.turn_id for draft in drafts))
+    return {
+        turn
+        for at, turn in enumerate(turns)
+        if not spoken_of.isdisjoint(turns[max(0, at - TALK) : at + 1])
+    }
 
 
 def _leans(draft: Draft) -> bool:

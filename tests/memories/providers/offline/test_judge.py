@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memories.providers.offline.judge import cue_names, cues, judge
+from memories.providers.offline.judge import OF_NOBODY, cue_names, cues, judge
 from understanding import learned
 
 STATED = [
@@ -33,7 +33,7 @@ def test_cues_are_bounded_for_any_text(text):
 @settings(max_examples=15)
 @given(st.lists(st.text(max_size=60), max_size=3))
 def test_probabilities_of_any_text_are_probabilities(texts):
-    judged = judge(texts)
+    judged = judge(texts, [False] * len(texts))
     assert len(judged) == len(texts)
     for one in judged:
         assert sum(one.act.values()) == pytest.approx(1)
@@ -42,11 +42,28 @@ def test_probabilities_of_any_text_are_probabilities(texts):
 
 
 def test_what_states_something_of_a_life_is_told_from_what_does_not():
-    kept = [one.keep for one in judge([*STATED, *NOT_STATED])]
+    texts = [*STATED, *NOT_STATED]
+    kept = [one.keep for one in judge(texts, [False] * len(texts))]
     assert min(kept[: len(STATED)]) > 0.5 > max(kept[len(STATED) :])
 
 
+def test_without_anybody_the_same_words_are_less_often_worth_a_memory():
+    text = "the kettle clicks off before it boils, descale it or bin it"
+    of_somebody, of_nobody = (judge([text], [alone])[0] for alone in (False, True))
+    assert of_nobody.keep < of_somebody.keep / 2
+    assert of_nobody.act["ask"] > of_somebody.act["ask"]
+
+
+@pytest.mark.parametrize(
+    "text", ["she still clicks the kettle off early", "老婆说水壶没烧开就跳了"]
+)
+def test_a_pronoun_or_a_relative_is_somebody_whoever_was_found(text):
+    assert judge([text], [True]) == judge([text], [False])
+
+
 def test_the_weights_are_for_the_cues_as_they_are():
-    heads = learned.model("heads")["heads"]
-    for head in heads.values():
+    groups = [learned.model("heads")[name] for name in ("heads", "heads_of_nobody")]
+    for head in (*groups[0].values(), *groups[1].values()):
         assert {len(row) for row in head["weights"]} == {384 + len(cue_names())}
+    for name in OF_NOBODY:
+        assert groups[1][name]["classes"] == groups[0][name]["classes"]

@@ -1,17 +1,60 @@
-"""Messages that speak of nobody bring in hardly anybody."""
+"""Messages that speak of nobody bring in hardly anybody, and few become memories."""
+
+from collections.abc import Iterator
 
 import pytest
 
+from memories.types import Extraction
 from tests.memories.providers.offline.talks import talk
-from tools.training.by_author import UNREAD, nobody
+from tools.training.by_author import UNREAD, Case, nobody
 
 SESSION = 8  # messages that are read together
 
 
-@pytest.mark.parametrize(("writer", "language", "most"), [("n8", "zh", 2), ("n9", "en", 3)])
-def test_the_messages_of_a_writer_never_learned_from(writer: str, language: str, most: int) -> None:
+def read_sessions(writer: str, language: str) -> Iterator[tuple[list[Case], Extraction]]:
+    """The messages of a writer never learned from, with what is extracted of them."""
     assert writer in UNREAD
-    texts = [one["text"] for one in nobody() if one["writer"] == writer]
-    sessions = [texts[at : at + SESSION] for at in range(0, len(texts), SESSION)]
-    people = [person.name for some in sessions for person in talk(*some, language=language).people]
+    cases = [case for case in nobody() if case["writer"] == writer]
+    for at in range(0, len(cases), SESSION):
+        session = cases[at : at + SESSION]
+        yield session, talk(*[case["text"] for case in session], language=language)
+
+
+@pytest.mark.parametrize(("writer", "language", "most"), [("n8", "zh", 2), ("n9", "en", 3)])
+def test_hardly_anybody_is_found(writer: str, language: str, most: int) -> None:
+    people = [one.name for _, found in read_sessions(writer, language) for one in found.people]
     assert len(people) <= most, people
+
+
+def test_most_of_what_is_worth_a_memory_is_kept_and_less_than_half_of_the_rest() -> None:
+    stored: dict[bool, list[bool]] = {True: [], False: []}
+    for writer, language in (("n8", "zh"), ("n9", "en")):
+        for cases, found in read_sessions(writer, language):
+            quotes = [memory.quote for memory in found.memories]
+            for case in cases:
+                is_stored = any(q in case["text"] or case["text"] in q for q in quotes)
+                stored[bool(case["type"])].append(is_stored)
+    # Readers would keep 42 of the 240.
+    assert sum(stored[True]) >= 33
+    assert sum(stored[False]) <= 82
+
+
+@pytest.mark.parametrize(
+    ("about_somebody", "more"),
+    [
+        ("My aunt Odile has a stall at the market.", "cheese and honey, about forty sorts"),
+        ("我姨妈在夜市摆摊。", "一晚上能卖两百碗"),
+    ],
+)
+def test_a_talk_of_somebody_goes_on_for_a_while_without_naming_them(
+    about_somebody: str, more: str
+) -> None:
+    language = "zh" if about_somebody.startswith("我") else "en"
+
+    def is_stored(*before: str) -> bool:
+        found = talk(*before, more, language=language)
+        return more in [memory.quote for memory in found.memories]
+
+    assert is_stored(about_somebody)
+    assert not is_stored()
+    assert not is_stored(about_somebody, "ok", "ok", "ok")
