@@ -22,6 +22,12 @@ def _says(text: str, name: str) -> bool:
         ("另一个何婷下周结婚", "何婷"),
         ("楼下住着个同名的何婷", "何婷"),
         ("我有个客户也叫何婷", "何婷"),
+        ("来的是另一个 何婷", "何婷"),
+        ("别跟我嫂子何婷弄混了", "何婷"),
+        ("何婷,不是楼下那个", "何婷"),
+        ("not to be confused with my dentist Ruth", "Ruth"),
+        ("don't mix her up with our Ruth", "Ruth"),
+        ("saw Ruth, not the choir one", "Ruth"),
     ],
 )
 def test_the_words_say_that_somebody_else_has_the_name(text: str, name: str):
@@ -39,6 +45,10 @@ def test_the_words_say_that_somebody_else_has_the_name(text: str, name: str):
         ("何婷也有个妹妹", "何婷"),
         ("她简直像另一个何婷", "何婷"),
         ("又一个何婷式的笑话", "何婷"),
+        ("我跟何婷把样品弄混了", "何婷"),
+        ("何婷不是那个意思", "何婷"),
+        ("I'm confused by Ruth", "Ruth"),
+        ("Ruth wants the blue one, not the red one", "Ruth"),
     ],
 )
 def test_other_talk_of_one_more_is_of_the_known_one(text: str, name: str):
