@@ -46,7 +46,8 @@ LONGEST_VALUE = 24  # characters of a value that is corrected
 # is quoted from KEEP on (.99 of what is worth a memory and .58 of what is not, on a corpus of which
 # half is not), unless it is as likely as OTHER to do something else.
 KEEP, OTHER = 0.05, 0.85
-# A talk of somebody goes on for TALK turns of the user that name nobody.
+# A talk of somebody goes on for TALK turns of the user that name nobody: without it, answers and
+# additions were lost (two in a hundred facts of the six authors of T3 in docs/benchmarks.md).
 TALK = 2
 # A single word is quoted alone from WORD on.
 WORD = 0.5
