@@ -31,15 +31,15 @@ Models = Mapping[str, Mapping[str, LogisticRegression]]
 def train(*, write: bool) -> None:
     data = by_author.authors("sentences")
     writers = by_author.by_writer(by_author.nobody())
-    everything = [case for cases in (*data.values(), *writers.values()) for case in cases]
-    made = judge.features([case["text"] for case in everything])
-    vectors = dict(zip(map(id, everything), made, strict=True))
+    every = [case for cases in (*data.values(), *writers.values()) for case in cases]
+    features = judge.features([case["text"] for case in every])
+    vectors = dict(zip(map(id, every), features, strict=True))
 
     def fit(authors: Authors, names: Collection[str] = tuple(HEADS)) -> Models:
         cases = [case for name in sorted(authors) for case in authors[name]]
-        stated = [case for case in cases if "writer" not in case]
+        of_authors = [case for case in cases if "writer" not in case]
         return {
-            "heads": {name: _fitted(stated, HEADS[name], vectors) for name in names},
+            "heads": {name: _fitted(of_authors, HEADS[name], vectors) for name in names},
             "heads_of_nobody": {
                 name: _fitted([case for case in cases if _of_nobody(case)], HEADS[name], vectors)
                 for name in judge.OF_NOBODY
@@ -99,34 +99,37 @@ def _predicted(
 ) -> np.ndarray:
     """A row of probabilities a case, as the product judges it that finds whom it speaks of."""
     rows = np.array([vectors[id(case)] for case in cases])
-    found: np.ndarray = models["heads"][name].predict_proba(rows)
+    probabilities: np.ndarray = models["heads"][name].predict_proba(rows)
     alone = np.array([_of_nobody(case) for case in cases]) & ~judge.speaks_of_somebody(rows)
     if name in judge.OF_NOBODY and alone.any():
         model = models["heads_of_nobody"][name]
-        found[alone] = 0
+        probabilities[alone] = 0
         classes = np.searchsorted(models["heads"][name].classes_, model.classes_)
-        found[np.ix_(alone, classes)] = model.predict_proba(rows[alone])
-    return found
+        probabilities[np.ix_(alone, classes)] = model.predict_proba(rows[alone])
+    return probabilities
 
 
 def _right(
     models: Models, name: str, cases: Sequence[Case], vectors: Mapping[int, np.ndarray]
 ) -> float:
     """The share of the cases that say anything which the model gets right."""
-    said = [case for case in cases if HEADS[name](case) is not None]
-    best = models["heads"][name].classes_[_predicted(models, name, said, vectors).argmax(axis=1)]
-    return float(np.mean([one == HEADS[name](case) for one, case in zip(best, said, strict=True)]))
+    labelled = [case for case in cases if HEADS[name](case) is not None]
+    likeliest = _predicted(models, name, labelled, vectors).argmax(axis=1)
+    classes = models["heads"][name].classes_[likeliest]
+    return float(
+        np.mean([c == HEADS[name](case) for c, case in zip(classes, labelled, strict=True)])
+    )
 
 
 def _scored(
     models: Models, cases: Sequence[Case], vectors: Mapping[int, np.ndarray]
 ) -> dict[str, float | None]:
-    acts = models["heads"]["act"].classes_
-    found = acts[_predicted(models, "act", cases, vectors).argmax(axis=1)]
+    likeliest = _predicted(models, "act", cases, vectors).argmax(axis=1)
+    acts = models["heads"]["act"].classes_[likeliest]
     keep = _predicted(models, "keep", cases, vectors)[:, 1]
     gold = np.array([HEADS["keep"](case) for case in cases])
     return {
-        "act F1": f1_score([c["act"] for c in cases], found, average="macro"),
+        "act F1": f1_score([c["act"] for c in cases], acts, average="macro"),
         "keep AUC": roc_auc_score(gold, keep),
         "kept, worth it": float((keep[gold] >= KEEP).mean()),
         "kept, not": float((keep[~gold] >= KEEP).mean()),

@@ -43,8 +43,8 @@ def test_probabilities_of_any_text_are_probabilities(texts):
 
 def test_what_states_something_of_a_life_is_told_from_what_does_not():
     texts = [*STATED, *NOT_STATED]
-    kept = [one.keep for one in judge(texts, [False] * len(texts))]
-    assert min(kept[: len(STATED)]) > 0.5 > max(kept[len(STATED) :])
+    keep = [one.keep for one in judge(texts, [False] * len(texts))]
+    assert min(keep[: len(STATED)]) > 0.5 > max(keep[len(STATED) :])
 
 
 def test_without_anybody_the_same_words_are_less_often_worth_a_memory():

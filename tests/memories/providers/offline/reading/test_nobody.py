@@ -22,15 +22,17 @@ def read_sessions(writer: str, language: str) -> Iterator[tuple[list[Case], Extr
 
 @pytest.mark.parametrize(("writer", "language", "most"), [("n8", "zh", 2), ("n9", "en", 3)])
 def test_hardly_anybody_is_found(writer: str, language: str, most: int) -> None:
-    people = [one.name for _, found in read_sessions(writer, language) for one in found.people]
+    people = [
+        one.name for _, extraction in read_sessions(writer, language) for one in extraction.people
+    ]
     assert len(people) <= most, people
 
 
-def test_most_of_what_is_worth_a_memory_is_kept_and_less_than_half_of_the_rest() -> None:
+def test_most_messages_worth_a_memory_are_stored_and_less_than_half_of_the_others() -> None:
     stored: dict[bool, list[bool]] = {True: [], False: []}
     for writer, language in (("n8", "zh"), ("n9", "en")):
-        for cases, found in read_sessions(writer, language):
-            quotes = [memory.quote for memory in found.memories]
+        for cases, extraction in read_sessions(writer, language):
+            quotes = [memory.quote for memory in extraction.memories]
             for case in cases:
                 is_stored = any(q in case["text"] or case["text"] in q for q in quotes)
                 stored[bool(case["type"])].append(is_stored)
@@ -52,8 +54,8 @@ def test_a_talk_of_somebody_goes_on_for_a_while_without_naming_them(
     language = "zh" if about_somebody.startswith("我") else "en"
 
     def is_stored(*before: str) -> bool:
-        found = talk(*before, more, language=language)
-        return more in [memory.quote for memory in found.memories]
+        extraction = talk(*before, more, language=language)
+        return more in [memory.quote for memory in extraction.memories]
 
     assert is_stored(about_somebody)
     assert not is_stored()
