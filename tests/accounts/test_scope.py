@@ -91,7 +91,11 @@ def test_raw_sql_in_a_scope_shows_the_rows_of_one_end_user(two: tuple[EndUser, E
         assert not Memory.objects.filter(end_user=others).update(content="x")
         assert not Contact.objects.filter(end_user=others).delete()[0]
         with pytest.raises(Error, match="row-level security"), transaction.atomic():
-            rows("INSERT INTO memories_corpus VALUES (%s, 'active', 1, 1) RETURNING 1", others.pk)
+            rows(
+                "INSERT INTO memories_corpus (end_user_id, status, size, length) "
+                "VALUES (%s, 'active', 1, 1) RETURNING 1",
+                others.pk,
+            )
         assert len(list(Contact.objects.iterator())) == 1
     with scope.app_scope(others.app_id):
         assert [one.pk for one in EndUser.objects.all()] == [others.pk]
