@@ -160,13 +160,15 @@ FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid WHERE NOT tgisinternal
 """
 
 
-def schema() -> dict[tuple[str, str], list[str]]:
-    """The words and comparisons of each definition in the database, sorted: the parts of a condition
-    may come in another order."""
+def schema() -> dict[tuple[str, str], str | list[str]]:
+    """Each definition in the database; of an index its words and comparisons, sorted, since the parts
+    of a condition may come in another order."""
     with connection.cursor() as cursor:
         cursor.execute(_SCHEMA)
         return {
-            (kind, name): sorted(re.findall(r"\w+|[<>=!]+", definition))
+            (kind, name): (
+                sorted(re.findall(r"\w+|[<>=!]+", definition)) if kind == "index" else definition
+            )
             for kind, name, definition in cursor.fetchall()
         }
 
