@@ -16,6 +16,7 @@ from accounts.reasons import Reason
 from memories.context.render import InjectedContact, InjectedMemory
 from memories.context.request import ContextRequest
 from memories.models import Link, Memory
+from memories.models.links import DOUBTFUL
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.query import Intent, infer
@@ -43,7 +44,7 @@ FORMER_SHARE = 0.95
 FIRST = 3
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
-_SQL = sql_pieces(__file__, shown=_SHOWN)
+_SQL = sql_pieces(__file__, shown=_SHOWN, doubtful=DOUBTFUL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,8 @@ class Way:
 
 
 def about_people(end_user: EndUser, people: Sequence[Person], message: str, limit: int) -> About:
-    """The memories about these people that fit the message best, at most ``limit``.
+    """The memories about these people that fit the message best, at most ``limit``. What is less
+    likely about them than not is left to the search.
 
     Phase one follows the links. Only where they give fewer than ``limit`` does phase two
     look for memories that name the contact and are not linked yet, by a statement each.

@@ -28,6 +28,7 @@ from memories.models import (
     Memory,
     Work,
 )
+from memories.models.links import DOUBTFUL
 from memories.search import context_tokens
 from memories.search.sql import statement
 from memories.search.tokens import tokenise
@@ -35,7 +36,7 @@ from memories.types import MemoryType, Profile, Subtype
 
 PROFILE_FIELDS = ["attributes", "personality", "personality_sources", "timeline", "references"]
 _PROFILE = TypeAdapter(Profile)
-_MISPLACED = statement(__file__, "misplaced.sql")
+_MISPLACED = statement(__file__, "misplaced.sql").replace("{doubtful}", str(DOUBTFUL))
 
 
 def profile_of(contact: Contact, fields: Collection[str] = PROFILE_FIELDS) -> Profile:

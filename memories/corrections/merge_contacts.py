@@ -7,7 +7,7 @@ Each is one transaction under the end user's lock with one Change row that can b
 from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery, Sum
 from django.utils import timezone
 
 from accounts.cells import atomic
@@ -22,7 +22,7 @@ from memories import profiles, queue
 from memories.corrections import derived
 from memories.corrections.edit_memories import renamed, restore_superseded
 from memories.models import Link, Memory
-from memories.models.links import CARD_NOTES, card_note
+from memories.models.links import CARD_NOTES, DOUBTFUL, card_note
 from understanding.text import normalise
 
 OPERATOR = Link.MadeBy.OPERATOR
@@ -71,7 +71,10 @@ def rehearsed_card(
         memory__status=Memory.Status.ACTIVE,
         memory__kind=Memory.Kind.FACT,
     ).exclude(memory__in=Memory.objects.of(end_user).ahead(end_user.today_began).values("pk"))
-    newest = unread.select_related("memory").order_by("-pk")[: 2 * CARD_NOTES]
+    both = unread.filter(memory=OuterRef("memory")).order_by().values("memory")
+    confidence = both.annotate(sum=Sum("confidence")).values("sum")
+    likely = unread.alias(of_both=Subquery(confidence)).filter(of_both__gte=DOUBTFUL)
+    newest = likely.select_related("memory").order_by("-pk")[: 2 * CARD_NOTES]
     memories = list(dict.fromkeys(link.memory for link in newest))[:CARD_NOTES]
     notes = [
         card_note(
@@ -104,7 +107,8 @@ def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> l
             twin.rejected = standing.made_by != OPERATOR
         if OPERATOR in (twin.made_by, link.made_by):
             twin.made_by = OPERATOR
-        twin.confidence = max(twin.confidence, link.confidence)
+        # Of a word that may mean one or the other, the probabilities add up.
+        twin.confidence = min(1.0, twin.confidence + link.confidence)
         twin.consolidated_at = twin.consolidated_at or link.consolidated_at
         twin.save()
     Link.objects.filter(pk__in=[link.pk for link in links if link.memory_id in twins]).delete()

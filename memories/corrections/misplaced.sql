@@ -9,7 +9,8 @@ WITH fact AS MATERIALIZED (
 ), about AS MATERIALIZED (
     SELECT l.memory_id, l.contact_id,
         l.consolidated_at IS NOT NULL AND (l.consolidated_at < fact.over) IS NOT TRUE AS read
-    FROM memories_link l JOIN fact ON fact.id = l.memory_id WHERE NOT l.rejected
+    FROM memories_link l JOIN fact ON fact.id = l.memory_id
+    WHERE NOT l.rejected AND l.confidence >= {doubtful}
 ), speaker AS MATERIALIZED (
     SELECT p.id, c.id AS contact_id, c.attributes, c.personality_sources, c.timeline
     FROM contacts_contact c JOIN memories_memory p ON p.end_user_id = c.end_user_id

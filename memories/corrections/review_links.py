@@ -14,10 +14,7 @@ from memories import queue
 from memories.corrections import derived, edit_memories
 from memories.corrections.edit_memories import InvalidCorrection, locked
 from memories.models import Link, Memory
-
-# A link that is no surer than this may as well be wrong: its confidence is calibrated (a pronoun
-# between two people). The index ``link_doubtful`` covers all below 0.8.
-DOUBTFUL = 0.5
+from memories.models.links import DOUBTFUL
 
 
 def doubtful() -> QuerySet[Link]:
@@ -57,14 +54,19 @@ def between_namesakes() -> QuerySet[Link]:
 def confirm(end_user: EndUser, link_id: int, *, actor: str) -> Change:
     """Says that a memory is about the contact indeed. Raises InvalidCorrection."""
     held = locked(end_user)
-    link = Link.objects.of(held).standing().filter(pk=link_id).first()
+    links = Link.objects.of(held).standing().select_related("contact__end_user")
+    link = links.filter(pk=link_id).first()
     if link is None:
         raise InvalidCorrection(Reason("link_gone"))
     subjects: list[UUID] = [link.memory_id, link.contact_id]
     with recording(held, "confirm", actor, subjects=subjects) as (recorder, change):
         recorder.watch([link])
+        was_likely = link.confidence >= DOUBTFUL
         link.made_by, link.confidence = Link.MadeBy.OPERATOR, 1.0
         link.save(update_fields=["made_by", "confidence"])
+        if not was_likely:
+            derived.reopen(held, link.contact, [link.memory_id], recorder)
+            store.save(link.contact, [])
     return change
 
 
@@ -85,9 +87,10 @@ def state(
     stood = link is not None and not link.rejected
     if link is not None and stood and link.made_by == Link.MadeBy.OPERATOR:
         return None
+    was_likely = link is not None and stood and link.confidence >= DOUBTFUL
     with recording(held, "link", actor, why, [memory_id, contact.id]) as (recorder, change):
         edit_memories.link(held, memory_id, contact, recorder)
-        if not stood:
+        if not was_likely:
             derived.reopen(held, contact, [memory_id], recorder)
             store.save(contact, [])
     queue.enqueue("embed", held.pk)

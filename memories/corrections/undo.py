@@ -25,8 +25,8 @@ from contacts import relations
 from contacts.models import Contact, Relation
 from memories import profiles, queue
 from memories.corrections import derived, edit_memories, erasure_requests, merge_contacts
-from memories.corrections.review_links import DOUBTFUL
 from memories.models import Edge, EntityLink, Link, Memory
+from memories.models.links import DOUBTFUL
 from understanding.people.mentions import entries_of, find_mentions
 
 _CONTACT, _LINK = Contact._meta.label_lower, Link._meta.label_lower

@@ -27,6 +27,9 @@ from understanding.text import one_line
 CARD_NOTES = 6
 MAX_QUOTE = 160  # graphemes of a quote on a card
 CARD_PLANS = 8
+# A link that is no surer than this may as well be wrong: its confidence is calibrated (a pronoun
+# between two people). The index ``link_doubtful`` covers all below 0.8.
+DOUBTFUL = 0.5
 
 _SQL = sql_pieces(
     __file__,
@@ -34,6 +37,7 @@ _SQL = sql_pieces(
     read=4 * CARD_NOTES,
     shown=CARD_NOTES,
     half=1 << (COUNTED_BITS - 1),
+    doubtful=DOUBTFUL,
 )
 
 
@@ -52,6 +56,10 @@ class LinkQuerySet(ScopedQuerySet):
     def standing(self) -> Self:
         """Links that no operator has rejected."""
         return self.filter(rejected=False)
+
+    def likely(self) -> Self:
+        """Links at least as likely right as wrong: no other memory stands on a card."""
+        return self.filter(confidence__gte=DOUBTFUL)
 
     def people_by_memory(self, memories: Iterable[Any]) -> dict[UUID, set[UUID]]:
         """The ids of the contacts that each of these memories is about."""
@@ -85,9 +93,11 @@ class LinkQuerySet(ScopedQuerySet):
         )
 
     def unconsolidated(self) -> Self:
-        """Links to current facts that the contact's profile has not taken in."""
-        return self.standing().filter(
-            consolidated_at=None, memory__status="active", memory__kind="fact"
+        """Likely links to current facts that the contact's profile has not taken in."""
+        return (
+            self.standing()
+            .likely()
+            .filter(consolidated_at=None, memory__status="active", memory__kind="fact")
         )
 
 

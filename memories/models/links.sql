@@ -48,7 +48,8 @@
     SELECT says.content, says.facts, says.brackets, says.speaker, says.said_on
     FROM (
         SELECT id, memory_id, consolidated_at FROM memories_link
-        WHERE contact_id = %s AND NOT rejected ORDER BY id DESC LIMIT {read}) link
+        WHERE contact_id = %s AND NOT rejected AND confidence >= {doubtful}
+        ORDER BY id DESC LIMIT {read}) link
     CROSS JOIN LATERAL (
         SELECT content, facts, brackets, speaker,
             (said_at AT TIME ZONE 'UTC' + make_interval(mins => said_offset))::date AS said_on
@@ -63,7 +64,7 @@
     FROM memories_link link
     JOIN memories_memory memory ON memory.id = link.memory_id
     WHERE memory.end_user_id = %s AND status = 'active' AND kind = 'fact' AND {ahead}
-        AND link.contact_id = %s AND NOT link.rejected
+        AND link.contact_id = %s AND NOT link.rejected AND link.confidence >= {doubtful}
     ORDER BY begins, memory.id LIMIT %s
 -- mirror_added
     -- The mirrors' own statement ends here; a trigger of statements runs even for no row.

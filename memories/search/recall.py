@@ -26,6 +26,7 @@ from contacts.key_index import KNOWN
 from memories import graph
 from memories.graph import Neighbour
 from memories.models import Link, Memory, MemoryQuerySet
+from memories.models.links import DOUBTFUL
 from memories.providers.embeddings import Embedder
 from memories.search import bm25, relevance
 from memories.search.dense import nearest
@@ -63,7 +64,7 @@ ONWARD_WEIGHT = 0.2
 # Nouns that only carry a description ("the one who …", 那个…的人): no memory answers by them.
 _HEADS = lexicon_words("stopwords", "heads")
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
-_SQL = sql_pieces(__file__, columns=_SHOWN, known=KNOWN.format("c"))
+_SQL = sql_pieces(__file__, columns=_SHOWN, known=KNOWN.format("c"), doubtful=DOUBTFUL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@
 -- people
 ARRAY(SELECT {known}
       FROM memories_link l JOIN contacts_contact c ON c.id = l.contact_id
-      WHERE l.memory_id = m.id AND NOT l.rejected AND c.merged_into_id IS NULL
-          AND c.archived_at IS NULL ORDER BY l.id)
+      WHERE l.memory_id = m.id AND NOT l.rejected AND l.confidence >= {doubtful}
+          AND c.merged_into_id IS NULL AND c.archived_at IS NULL ORDER BY l.id)
 -- loaded
 WITH step AS MATERIALIZED ({{steps}}), beside AS MATERIALIZED (
     SELECT target_id FROM step WHERE status <> 'archived' AND target_id <> ALL(%(sources)s)

@@ -7,8 +7,11 @@ from hypothesis.extra.django import TestCase
 
 from accounts.models import EndUser
 from contacts.models import Contact, Relation
-from memories.corrections import review_links
-from memories.models import Link
+from memories.context.build import build
+from memories.context.request import ContextRequest
+from memories.corrections import merge_contacts, review_links
+from memories.corrections.undo import undo_change
+from memories.models import Link, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import make_app
@@ -91,6 +94,48 @@ def test_a_person_is_asked_about_whom_a_pronoun_means_and_not_about_hearsay():
         "Lena": True,
         "Tom": False,
     }
+
+
+def cards(user: EndUser) -> dict[str, str]:
+    return dict(Contact.objects.of(user).values_list("name", "card"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("verb", ["confirm", "state"])
+def test_what_is_said_of_one_of_two_is_on_no_card_until_somebody_says_of_whom(verb):
+    user = say("ann", "My friend Nadia and my cousin Lena came by. She is learning to weld.")
+    told = Memory.objects.of(user).get(content__contains="weld")
+    assert set(told.links.values_list("contact__name", flat=True)) == {"Nadia", "Lena"}
+    before = cards(user)
+    assert "weld" not in "".join(before.values())
+    of_nadia = ContextRequest("How is Nadia?", include=frozenset({"cards", "linked"}))
+    assert "weld" not in build(user, of_nadia).system_prompt
+    assert "weld" in build(user, ContextRequest("Who is learning to weld?")).system_prompt
+    run.consolidate_user(user.pk)
+    assert cards(user) == before
+    lena = told.links.get(contact__name="Lena")
+    if verb == "state":
+        change = review_links.state(user, told.pk, lena.contact_id, actor="operator:ann")
+    else:
+        change = review_links.confirm(user, lena.pk, actor="operator:ann")
+    assert "weld" in cards(user)["Lena"]
+    assert "weld" not in cards(user)["Nadia"]
+    undo_change(change, actor="operator:ann")
+    assert cards(user) == before
+    assert_sound(user)
+
+
+@pytest.mark.django_db
+def test_what_may_be_of_either_of_two_who_are_one_is_on_the_card_of_that_one():
+    user = say("ann", "My friend Nadia and my cousin Lena came by. She is learning to weld.")
+    ids = dict(Contact.objects.of(user).values_list("name", "pk"))
+    told = Memory.objects.of(user).get(content__contains="weld")
+    as_shown = merge_contacts.rehearsed_card(user, ids["Lena"], ids["Nadia"], actor="operator:ann")
+    change = merge_contacts.merge(user, ids["Lena"], ids["Nadia"], actor="operator:ann")
+    assert "weld" in cards(user)["Nadia"] == as_shown
+    assert told.links.get().confidence > 0.5
+    undo_change(change, actor="operator:ann")
+    assert "weld" not in "".join(cards(user).values())
 
 
 class AfterAnyTalk(TestCase):
