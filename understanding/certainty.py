@@ -19,7 +19,7 @@ LEAST = {"name": 0.35, "role": 0.5}
 # sentences with rare Chinese names (tests/understanding/people/test_rare_names.py), and hardly ever
 # in messages that speak of nobody.
 CONTACT_NAME, CONTACT_BORNE_OUT, CONTACT_ROLE = 0.65, 0.4, 0.7
-# A pronoun tells a gender, lets facts be taken, and is noted in a quote.
+# A pronoun tells a gender or a name, lets facts be taken, and is noted in a quote.
 TELLS_GENDER, CERTAIN, NOTED = 0.6, 0.9, 0.95
 
 # Confidence of signs that no model weighs.

@@ -244,7 +244,8 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
             continue
         equal = spot.how == "name" and RE.equals.fullmatch(between)
         known = one.contact_id is not None and other.contact_id is not None
-        if equal or (not known and _states(RE.called, spot, spoken.text, between)):
+        is_called = _says_whom(spot) and _states(RE.called, spot, spoken.text, between)
+        if equal or (not known and is_called):
             circle.merge(one, other)
             merged = True
     return merged
@@ -259,7 +260,8 @@ def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
         if end < 0 or not RE.and_.fullmatch(plain[end : quote.start()]):
             spot = before[-1] if before else None
             between = plain[spot.end : quote.start(1)] if spot else ""
-            who = spot.who if spot and _states(RE.nickname, spot, text, between) else None
+            states = spot and _says_whom(spot) and _states(RE.nickname, spot, text, between)
+            who = spot.who if spot and states else None
         end = quote.end()
         if who in circle.people and not quote[1][:1].islower():
             who.add_name(quote[1])
@@ -286,9 +288,7 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
         if not is_subject and RE.whose.fullmatch(plain[before.end : start]) and len(ahead) > 1:
             start, before = before.start, ahead[-2]
         one = circle.now(before.who)
-        says_whom = before.how == "name" or (
-            before.how == "pronoun" and before.confidence >= TELLS_GENDER
-        )
+        says_whom = before.how != "role" and _says_whom(before)
         if one is None or not says_whom or one is role.owner or role not in circle.people:
             continue
         if RE.is_one.fullmatch(plain[before.end : start]):
@@ -339,6 +339,13 @@ def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]
         gap = plain[spot.end : name.start]
         if name.how == "name" and len(gap) <= _NEAR:
             yield spot, name, gap
+
+
+def _says_whom(spot: Spot) -> bool:
+    """Whether a place is a name, a role or a pronoun that means one person, surely enough to say
+    more of them by it."""
+    is_sure = spot.how == "pronoun" and spot.confidence >= TELLS_GENDER
+    return is_sure or spot.how in ("name", "role")
 
 
 def _states(pattern: re.Pattern[str], spot: Spot, text: str, between: str) -> bool:

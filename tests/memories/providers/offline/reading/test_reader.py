@@ -56,6 +56,15 @@ def test_mother_keeps_her_kinship_when_her_name_comes_later():
     assert "妈妈" in person.aliases
 
 
+@pytest.mark.parametrize("named", ["大家都叫他阿布。", "大家都叫他“阿布”。"])
+def test_a_name_of_one_of_two_is_given_to_neither(named):
+    found = talk("我朋友孙磊和我表弟赵鹏来过。", named)
+    assert [(person.name, person.aliases) for person in found.people] == [
+        ("孙磊", ()),
+        ("赵鹏", ()),
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "language", "names"),
     [
