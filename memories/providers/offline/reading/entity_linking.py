@@ -21,7 +21,7 @@ from understanding.roles import kinship, terms
 from understanding.same_person import namesakes
 from understanding.same_person.name_similarity import relate
 from understanding.same_person.name_types import How, is_full
-from understanding.sentences import Sentence, last_begun
+from understanding.sentences import Sentence, sentences
 from understanding.text import HAN, normalise
 from understanding.types import Mention
 
@@ -33,6 +33,8 @@ _GENITIVE = re.compile(
 # Between a word for the user and who is theirs (my little brother, 我哥).
 _OWN = re.compile(r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4e00-\u9fff])")
 _WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
+_THIRD = frozenset("他她佢")
+_PRONOUNS = _THIRD | frozenset("我咱俺")
 _LONGEST_ROLE = 4  # Han characters
 # How two full names stand to one another that are two people's.
 _OTHER_FULL_NAMES: frozenset[How] = frozenset({"shared_surname", "shared_given", "other_full_name"})
@@ -162,13 +164,15 @@ def _role_behind(text: str, at: int, *, named: bool) -> PersonSpan | None:
 
 def _is_anothers(text: str, span: PersonSpan) -> bool:
     """Whether a role is of whom a pronoun means: right behind it (her sister), or, of a partner or
-    child, in a sentence that is told of them (她跟男朋友吵架了)."""
+    child, behind a sentence begun or ended that is told of them (她跟男朋友吵架了)."""
     before = text[: span.start]
     if ANOTHERS.search(before):
         return True
-    told = set(last_begun(before))
-    of_another = not told.isdisjoint("他她佢") and told.isdisjoint("我咱俺")
-    return of_another and is_own_family(text[span.start : span.end])
+    if not is_own_family(text[span.start : span.end]):
+        return False
+    told = [{*sentence.text} & _PRONOUNS for sentence in sentences(before)]
+    latest = next(filter(None, reversed(told)), None)
+    return latest is not None and latest <= _THIRD
 
 
 def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> bool:

@@ -56,6 +56,14 @@ def test_mother_keeps_her_kinship_when_her_name_comes_later():
     assert "妈妈" in person.aliases
 
 
+def test_a_bare_child_or_partner_is_of_whom_the_turn_tells_by_a_pronoun():
+    friend = "我同学潘岚最近很忙。"
+    of_friend = talk(friend, "她升职了！老公在家带娃。")
+    assert [person.name for person in of_friend.people] == ["潘岚"]
+    of_user = talk(friend, "她走了。我很累！老公在家带娃。")
+    assert [person.name for person in of_user.people] == ["潘岚", "老公"]
+
+
 @pytest.mark.parametrize("named", ["大家都叫他阿布。", "大家都叫他“阿布”。"])
 def test_a_name_of_one_of_two_is_given_to_neither(named):
     found = talk("我朋友孙磊和我表弟赵鹏来过。", named)
