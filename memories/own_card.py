@@ -11,6 +11,7 @@ from contacts.cards import line
 from understanding.attributes import ON_OWN_CARD, is_single, label
 from understanding.languages import wording
 from understanding.names import KIN, kinds_of
+from understanding.roles import is_anothers, kinship, terms
 from understanding.text import estimate_tokens, normalise, one_line
 
 MOST_TOKENS = 150
@@ -65,14 +66,27 @@ def text_of(end_user: EndUser) -> str:
     """The card for a prompt: what is known of the user, and who of the contacts is a partner or
     relative, those mentioned most. One statement."""
     known = of(end_user)
-    roles = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
+    kin = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
     noted = wording(end_user.reads)["note"]
+    # Twice as many as are shown, since a name alone may look like a relative's.
+    found = fetch(_FAMILY, [end_user.pk, end_user.pk, kin, 2 * MOST_FAMILY])
     people = [
         {"value": noted.format(name, role) if role and role != name else name}
-        for name, role in fetch(_FAMILY, [end_user.pk, end_user.pk, roles, MOST_FAMILY])
-    ]
+        for name, role in found
+        if is_family(name, role)
+    ][:MOST_FAMILY]
     both = {**known, "family": [*known.get("family", []), *people]}
     return render({key: both[key] for key in ON_OWN_CARD if both.get(key)}, end_user.reads)
+
+
+def is_family(name: str, relationship: str) -> bool:
+    """Whether a contact is a partner or relative of the user's: by what they are to the user, or
+    where that isn't known by a name that is such a word. A former partner is none, and neither is
+    whoever is only called like a relative (王阿姨)."""
+    role = kinship(relationship or name)
+    if role is None or role.subtype not in ("partner", "family") or "ex" in role.tags:
+        return False
+    return not is_anothers(relationship) if relationship else normalise(name) in terms()
 
 
 def render(known: Attributes, language: str) -> str:

@@ -1,6 +1,8 @@
 from datetime import UTC, datetime
 
-from memories.own_card import MOST_TOKENS, attributes_of, render
+import pytest
+
+from memories.own_card import MOST_TOKENS, attributes_of, is_family, render
 from understanding.text import estimate_tokens
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -55,3 +57,24 @@ def test_a_full_card_keeps_the_last_of_each_kind():
         attributes_of([fact("answer_wish", "好" * 500), fact("pet", "𠮷" * 500)], NOW), "zh"
     )
     assert 0 < estimate_tokens(long) <= MOST_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("name", "relationship", "expected"),
+    [
+        ("Lena", "wife", True),
+        ("赵桂芬", "妈妈", True),
+        ("妈妈", "", True),
+        ("Grandma", "", True),
+        ("孟阿姨", "", False),
+        ("孟阿姨", "房东", False),
+        ("Lena", "ex-wife", False),
+        ("前男友", "前男友", False),
+        ("Lena", "colleague", False),
+        ("Lena", "Ben's sister", False),
+    ],
+)
+def test_family_are_partners_and_relatives_and_not_who_was_one_or_is_called_like_one(
+    name, relationship, expected
+):
+    assert is_family(name, relationship) is expected

@@ -19,12 +19,13 @@ from memories.providers.offline.reading.entity_linking import (
 )
 from memories.types import CONTACT, ExtractionRequest, Turn
 from understanding.certainty import ANSWERS, TELLS_GENDER
+from understanding.coreference.antecedents import agrees
 from understanding.coreference.discourse import Relation
 from understanding.coreference.resolve import resolve_all
 from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import only_owns, recurring
 from understanding.requests import forget_reading
-from understanding.roles import is_anothers, kinship, terms
+from understanding.roles import is_anothers, kinship, person_gender, terms
 from understanding.sentences import Sentence
 from understanding.statements.own_words import excerpt
 from understanding.text import normalise, simplified
@@ -246,7 +247,7 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         known = one.contact_id is not None and other.contact_id is not None
         is_called = _says_whom(spot) and _states(RE.called, spot, spoken.text, between)
         if equal or (not known and is_called):
-            circle.merge(one, other)
+            circle.merge(_unnamed_before(circle, spoken, spot) or one, other)
             merged = True
     return merged
 
@@ -339,6 +340,22 @@ def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]
         gap = plain[spot.end : name.start]
         if name.how == "name" and len(gap) <= _NEAR:
             yield spot, name, gap
+
+
+def _unnamed_before(circle: Circle, spoken: SpokenTurn, spot: Spot) -> PersonDraft | None:
+    """Whom a naming sentence names where its pronoun was taken for somebody of an earlier turn who has
+    a name: the one person of the turn before whom it may mean, where they have none."""
+    one, this = spot.who, spoken.turn.id
+    if spot.how != "pronoun" or one is None or not one.named or this in one.turns:
+        return None
+    before = [turn for person in circle.people for turn in person.turns if turn < this]
+    gender = _gender(spot.text)
+    agreeing = [
+        person
+        for person in circle.people
+        if before and max(before) in person.turns and agrees(gender, person_gender(person.person()))
+    ]
+    return agreeing[0] if len(agreeing) == 1 and not agreeing[0].named else None
 
 
 def _says_whom(spot: Spot) -> bool:

@@ -64,6 +64,23 @@ def test_a_bare_child_or_partner_is_of_whom_the_turn_tells_by_a_pronoun():
     assert [person.name for person in of_user.people] == ["潘岚", "老公"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "named", "relationship"),
+    [
+        (["我同学贺建装了灯，贺建手很巧。", "我妹说她周日来看我。", "我前男友也住这个小区。",
+          "哦他叫梁逸，我们分手两年了。"], "梁逸", "前男友"),
+        (["My friend Omar fixed the lamp. Omar is good with his hands.", "Omar stayed for dinner.",
+          "My ex lives around here too.", "His name is Piet, we broke up years ago."], "Piet", "ex"),
+    ],
+)  # fmt: skip
+def test_a_name_is_given_to_whom_the_turn_before_speaks_of_and_who_has_none(
+    lines, named, relationship
+):
+    people = {person.name: person for person in talk(*lines).people}
+    assert people[named].relationship == relationship
+    assert all(named not in person.aliases for person in people.values())
+
+
 @pytest.mark.parametrize("named", ["大家都叫他阿布。", "大家都叫他“阿布”。"])
 def test_a_name_of_one_of_two_is_given_to_neither(named):
     found = talk("我朋友孙磊和我表弟赵鹏来过。", named)
