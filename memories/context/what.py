@@ -79,8 +79,8 @@ class Way:
 
 
 def about_people(end_user: EndUser, people: Sequence[Person], message: str, limit: int) -> About:
-    """The memories about these people that fit the message best, at most ``limit``. What is less
-    likely about them than not is left to the search.
+    """The memories about these people that fit the message best, at most ``limit``. What may
+    well be about somebody else is left to the search.
 
     Phase one follows the links. Only where they give fewer than ``limit`` does phase two
     look for memories that name the contact and are not linked yet, by a statement each.

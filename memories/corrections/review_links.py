@@ -61,7 +61,7 @@ def confirm(end_user: EndUser, link_id: int, *, actor: str) -> Change:
     subjects: list[UUID] = [link.memory_id, link.contact_id]
     with recording(held, "confirm", actor, subjects=subjects) as (recorder, change):
         recorder.watch([link])
-        was_likely = link.confidence >= DOUBTFUL
+        was_likely = link.is_likely
         link.made_by, link.confidence = Link.MadeBy.OPERATOR, 1.0
         link.save(update_fields=["made_by", "confidence"])
         if not was_likely:
@@ -87,7 +87,7 @@ def state(
     stood = link is not None and not link.rejected
     if link is not None and stood and link.made_by == Link.MadeBy.OPERATOR:
         return None
-    was_likely = link is not None and stood and link.confidence >= DOUBTFUL
+    was_likely = link is not None and stood and link.is_likely
     with recording(held, "link", actor, why, [memory_id, contact.id]) as (recorder, change):
         edit_memories.link(held, memory_id, contact, recorder)
         if not was_likely:

@@ -27,9 +27,10 @@ from understanding.text import one_line
 CARD_NOTES = 6
 MAX_QUOTE = 160  # graphemes of a quote on a card
 CARD_PLANS = 8
-# A link that is no surer than this may as well be wrong: its confidence is calibrated (a pronoun
-# between two people). The index ``link_doubtful`` covers all below 0.8.
-DOUBTFUL = 0.5
+# A link that is no surer than this may well be wrong: its confidence is calibrated (a pronoun between
+# two people). Above one half, as to be wrong about a person is worse than not to know. The index
+# ``link_doubtful`` covers all below 0.8.
+DOUBTFUL = 0.6
 
 _SQL = sql_pieces(
     __file__,
@@ -58,7 +59,7 @@ class LinkQuerySet(ScopedQuerySet):
         return self.filter(rejected=False)
 
     def likely(self) -> Self:
-        """Links at least as likely right as wrong: no other memory stands on a card."""
+        """Those whose memories may stand on a card."""
         return self.filter(confidence__gte=DOUBTFUL)
 
     def people_by_memory(self, memories: Iterable[Any]) -> dict[UUID, set[UUID]]:
@@ -160,6 +161,11 @@ class Link(Tracked):
             after(pgtrigger.Delete, "memory_ids_removed", _SQL["removed"]),
             after(pgtrigger.Update, "memory_ids_changed", _SQL["changed"]),
         ]
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether its memory may stand on the card of the contact."""
+        return self.confidence >= DOUBTFUL
 
 
 def card_notes(contact: Contact) -> list[str]:

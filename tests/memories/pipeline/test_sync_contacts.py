@@ -89,10 +89,10 @@ def test_a_person_is_asked_about_whom_a_pronoun_means_and_not_about_hearsay():
     doubts = review_links.doubtful().values_list("memory__content", flat=True)
     assert list(doubts) == [said[1]]
     links = Link.objects.of(user).filter(memory__content=said[1])
-    assert {link.contact.name: link.confidence < 0.5 for link in links} == {
-        "Nadia": True,
-        "Lena": True,
-        "Tom": False,
+    assert {link.contact.name: link.is_likely for link in links} == {
+        "Nadia": False,
+        "Lena": False,
+        "Tom": True,
     }
 
 

@@ -41,14 +41,16 @@ _LONGEST_PRONOUN = 12
 @dataclass(eq=False, slots=True)
 class SpokenTurn:
     """A turn: its own words, the places in them that mean somebody, and whom its first clause leaves
-    out. ``added`` are the places of apostrophes that the user left out. Of the batch itself where
-    ``wanted``; said to a person where ``in_chat``, else to an assistant."""
+    out. ``added`` are the places of apostrophes that the user left out, ``named`` whom the turn itself
+    says that a pronoun means (he is called Piet). Of the batch itself where ``wanted``; said to a
+    person where ``in_chat``, else to an assistant."""
 
     turn: Turn
     text: str
     wanted: bool
     added: Sequence[int] = ()
     spots: list[Spot] = field(default_factory=list)
+    named: dict[tuple[int, int], PersonDraft] = field(default_factory=dict)
     dropped: PersonDraft | None = None
     dropped_confidence: float = 0.0
     in_chat: bool = False
@@ -210,6 +212,8 @@ def _take_in(circle: Circle, spoken: SpokenTurn, found: Sequence[Mention]) -> No
         if one is not None:
             at.setdefault((mention.start, mention.end), []).append((one, mention.confidence))
     held = list(spoken.spots)
+    for place, named in spoken.named.items():
+        at[place] = [(circle.now(named) or named, 1.0)]
     for (start, end), people in at.items():
         one, sure = people[0]
         if start == 0 and (end == len(spoken.text) or end > _LONGEST_PRONOUN):
@@ -219,8 +223,8 @@ def _take_in(circle: Circle, spoken: SpokenTurn, found: Sequence[Mention]) -> No
         if any(start < spot.end and spot.start < end for spot in held):
             continue
         how = "pronoun" if len(people) == 1 else "several"
-        others = tuple(person for person, _ in people[1:])
-        spoken.spots.append(Spot(start, end, spoken.text[start:end], one, how, sure, others))
+        words = spoken.text[start:end]
+        spoken.spots.append(Spot(start, end, words, one, how, sure, tuple(people[1:])))
 
 
 def own_names(circle: Circle, spoken: SpokenTurn) -> Iterator[str]:
@@ -247,7 +251,9 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         known = one.contact_id is not None and other.contact_id is not None
         is_called = _says_whom(spot) and _states(RE.called, spot, spoken.text, between)
         if equal or (not known and is_called):
-            circle.merge(_unnamed_before(circle, spoken, spot) or one, other)
+            person = circle.merge(_unnamed_before(circle, spoken, spot) or one, other)
+            if spot.how == "pronoun":
+                spoken.named[spot.start, spot.end] = person
             merged = True
     return merged
 

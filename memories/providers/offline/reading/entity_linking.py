@@ -43,7 +43,8 @@ _OTHER_FULL_NAMES: frozenset[How] = frozenset({"shared_surname", "shared_given",
 @dataclass(eq=False, slots=True)
 class Spot:
     """A place in a turn that means ``who``, the user where that is None. ``how``: name, role, pronoun,
-    several (a pronoun of several, or one that may mean any of them) or user."""
+    several (a pronoun of several, or one that may mean any of them) or user. ``others`` are further
+    people whom it means or may mean, each with the confidence that it does."""
 
     start: int
     end: int
@@ -51,12 +52,18 @@ class Spot:
     who: PersonDraft | None
     how: str
     confidence: float = 1.0
-    others: tuple[PersonDraft, ...] = ()
+    others: tuple[tuple[PersonDraft, float], ...] = ()
 
     @property
     def people(self) -> tuple[PersonDraft, ...]:
         """Whom it means; none where it is the user."""
-        return () if self.who is None else (self.who, *self.others)
+        return () if self.who is None else (self.who, *(one for one, _ in self.others))
+
+    def confidence_in(self, one: PersonDraft) -> float:
+        """How sure it is that the words mean ``one``, who is among its people: of a name or role it is."""
+        if self.how not in ("pronoun", "several"):
+            return 1.0
+        return self.confidence if one is self.who else dict(self.others)[one]
 
 
 def link_spans(

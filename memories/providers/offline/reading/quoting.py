@@ -93,7 +93,7 @@ class Draft:
         sure = self._sure_of_subject() if one is self.subject else []
         for spot in (*self.spots, *(self.before.spots if self.before else ())):
             if one in spot.people:
-                sure.append(spot.confidence if spot.how in ("pronoun", "several") else 1.0)
+                sure.append(spot.confidence_in(one))
         return max(sure, default=1.0)
 
     def _sure_of_subject(self) -> list[float]:

@@ -76,9 +76,18 @@ def test_a_bare_child_or_partner_is_of_whom_the_turn_tells_by_a_pronoun():
 def test_a_name_is_given_to_whom_the_turn_before_speaks_of_and_who_has_none(
     lines, named, relationship
 ):
-    people = {person.name: person for person in talk(*lines).people}
+    found = talk(*lines)
+    people = {person.name: person for person in found.people}
     assert people[named].relationship == relationship
+    assert found.memories[-1].people == (people[named].ref,), "the pronoun means nobody else"
     assert all(named not in person.aliases for person in people.values())
+
+
+def test_each_of_those_whom_a_pronoun_may_mean_has_a_confidence_of_their_own():
+    found = talk("My friend Nadia and my cousin Lena came by.", "She is learning to weld.")
+    nadia, lena = (found.memories[-1].link_confidence[person.ref] for person in found.people)
+    assert nadia != lena
+    assert nadia + lena <= 1
 
 
 @pytest.mark.parametrize("named", ["大家都叫他阿布。", "大家都叫他“阿布”。"])
