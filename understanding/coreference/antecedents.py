@@ -82,7 +82,6 @@ def _recency(one: Referent, scene: Scene) -> Features:
     since = focus.said[last.turn + 1 :]
     back = sum(said.speaker == "user" for said in since)
     found = {("this turn", "last turn", "turn before that", "further")[min(back, 3)]: 1.0}
-    found["distance"] = math.log(max(1, back))
     if scene.anaphor.group == "personal":
         found["last session"] = float(focus.is_earlier(one))
     before = scene.before
@@ -104,6 +103,7 @@ def _rank(one: Referent, scene: Scene) -> Features:
         f"latest {one.kind}": float(scene.candidates[0] is one),
         f"behind a {scene.candidates[0].kind}": float(scene.candidates[0] is not one),
         "latest contact": float(people[:1] == [one]),
+        "rank": math.log1p(scene.candidates.index(one)),
         "only contact": float(people == [one]),
     }
 

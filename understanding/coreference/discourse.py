@@ -101,8 +101,8 @@ class Focus:
     def touch(self, one: Referent, clause: int, *, pointed: bool = False) -> None:
         """``one`` is spoken of now."""
         self._order += 1
+        one.count += one.last.turn != self.turn
         one.last = Place(self.turn, clause, self._order, pointed)
-        one.count += 1
         if one.first_turn < 0:
             one.first_turn = self.turn
         keys = self.said[-1].keys

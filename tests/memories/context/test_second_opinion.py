@@ -275,8 +275,8 @@ def test_turns_are_shown_with_their_time_and_marked_where_they_are_of_another_co
     said = datetime(2026, 3, 1, 20, 5, tzinfo=UTC)
     make_message(zoe, TURNS[0]["content"], session_id="old", created_at=said)
     server.reply_json({"meant": []}, times=2)
-    asked(client, session_id="old")
-    asked(client, session_id="new")
+    asked(client, "Did he say sorry?", session_id="old")
+    asked(client, "Did he say sorry?", session_id="new")
     (same,), (other,) = (request.data["turns"] for request in server.requests)
     shown = {"role": "user", "text": TURNS[0]["content"], "at": "2026-03-02 05:05"}
     assert same == shown

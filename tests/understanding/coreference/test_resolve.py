@@ -106,7 +106,7 @@ class TestNobody:
 
 class TestRolesAndRelatives:
     def test_a_role_word_means_the_contact_just_spoken_of(self) -> None:
-        assert meant("老板什么也没说。", "邓总看了我的方案。") == {"deng"}
+        assert meant("老板什么也没说。", "邓总看了我的方案。", "邓总让我改两处。") == {"deng"}
         assert meant("The landlord was nice about it.", "Finn came by.") == {"finn"}
 
     def test_a_role_word_without_its_contact_in_focus_is_nobody(self) -> None:

@@ -249,10 +249,11 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
             continue
         equal = spot.how == "name" and RE.equals.fullmatch(between)
         known = one.contact_id is not None and other.contact_id is not None
-        is_called = _says_whom(spot) and _states(RE.called, spot, spoken.text, between)
+        bearer = _unnamed(circle, spoken, spot) or (one if _says_whom(spot) else None)
+        is_called = bearer is not None and _states(RE.called, spot, spoken.text, between)
         if equal or (not known and is_called):
-            person = circle.merge(_unnamed_before(circle, spoken, spot) or one, other)
-            if spot.how == "pronoun":
+            person = circle.merge(bearer or one, other)
+            if spot.how in ("pronoun", "several"):
                 spoken.named[spot.start, spot.end] = person
             merged = True
     return merged
@@ -348,20 +349,29 @@ def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]
             yield spot, name, gap
 
 
-def _unnamed_before(circle: Circle, spoken: SpokenTurn, spot: Spot) -> PersonDraft | None:
-    """Whom a naming sentence names where its pronoun was taken for somebody of an earlier turn who has
-    a name: the one person of the turn before whom it may mean, where they have none."""
-    one, this = spot.who, spoken.turn.id
-    if spot.how != "pronoun" or one is None or not one.named or this in one.turns:
+def _unnamed(circle: Circle, spoken: SpokenTurn, spot: Spot) -> PersonDraft | None:
+    """Whom a naming sentence names where its pronoun may mean several, or was taken for somebody of an
+    earlier turn who has a name: the only one of these, or of the people of the turn before, who has
+    none. None where there is no such person."""
+    one, this, gender = spot.who, spoken.turn.id, _gender(spot.text)
+    if one is None or not gender:
         return None
-    before = [turn for person in circle.people for turn in person.turns if turn < this]
-    gender = _gender(spot.text)
-    agreeing = [
-        person
-        for person in circle.people
-        if before and max(before) in person.turns and agrees(gender, person_gender(person.person()))
-    ]
-    return agreeing[0] if len(agreeing) == 1 and not agreeing[0].named else None
+    people: Sequence[PersonDraft] = spot.people
+    if spot.how == "pronoun" and one.named and this not in one.turns:
+        before = [turn for person in circle.people for turn in person.turns if turn < this]
+        people = [
+            person
+            for person in circle.people
+            if before
+            and max(before) in person.turns
+            and agrees(gender, person_gender(person.person()))
+        ]
+        if len(people) > 1:
+            return None
+    elif spot.how != "several":
+        return None
+    unnamed = [person for person in people if not person.named]
+    return unnamed[0] if len(unnamed) == 1 else None
 
 
 def _says_whom(spot: Spot) -> bool:
