@@ -32,6 +32,9 @@ from understanding.types import Mention, Person, Utterance
 # What is read at most: turns, and of each its beginning.
 HISTORY_TURNS = 12
 LAST_SESSION_TURNS = 8
+# Whoever was spoken of so many turns back may be meant. Chosen on authors held out: with 12, .727
+# of the cases are exact and .674 of chats right, with 8 .731 and .683, with 6 .731 and .677.
+REACH_TURNS = 8
 MESSAGE_CHARACTERS = 2000
 HISTORY_CHARACTERS = 600
 # Words that bring up somebody, in one turn, and those whom one may mean.
@@ -234,7 +237,7 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
     relatives = named_relatives(a, turn)
     near = [
         one
-        for one in focus.near(HISTORY_TURNS)
+        for one in focus.near(REACH_TURNS)
         if agrees(a.gender, one.gender) and (one.person is None or one.person.id not in relatives)
     ]
     # Whom the session before spoke of is meant where this one has brought up nobody who fits,
