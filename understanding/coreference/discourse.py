@@ -29,7 +29,7 @@ class Place:
 @dataclass(slots=True)
 class Referent:
     """One who was brought up; ``person`` is None for those who are no contact. ``last`` is where
-    last, ``first_turn`` in which turn first, ``count`` how many times."""
+    last, ``first_turn`` in which turn first, ``count`` in how many turns."""
 
     key: Hashable
     person: Person | None = None

@@ -248,8 +248,8 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         if one not in circle.people or other not in circle.people:
             continue
         equal = spot.how == "name" and RE.equals.fullmatch(between)
-        known = one.contact_id is not None and other.contact_id is not None
         bearer = _unnamed(circle, spoken, spot) or (one if _says_whom(spot) else None)
+        known = (bearer or one).contact_id is not None and other.contact_id is not None
         is_called = bearer is not None and _states(RE.called, spot, spoken.text, between)
         if equal or (not known and is_called):
             person = circle.merge(bearer or one, other)
@@ -370,8 +370,8 @@ def _unnamed(circle: Circle, spoken: SpokenTurn, spot: Spot) -> PersonDraft | No
             return None
     elif spot.how != "several":
         return None
-    unnamed = [person for person in people if not person.named]
-    return unnamed[0] if len(unnamed) == 1 else None
+    unnamed = {now for one in people if (now := circle.now(one)) and not now.named}
+    return next(iter(unnamed)) if len(unnamed) == 1 else None
 
 
 def _says_whom(spot: Spot) -> bool:

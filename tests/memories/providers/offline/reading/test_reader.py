@@ -21,6 +21,10 @@ LINES = [
     "我妈退休前是老师。三姨下个月来。",
     "Ben's birthday is July 12.  He hates cake...",
     "哈哈 好的",
+    "我弟来了，我老板也来了。",
+    "大家都叫他大头，我叫他阿头。",
+    "他叫陈大山，大家都叫他阿山。",
+    "His name is Piet, everyone calls him Pit.",
 ]
 
 
@@ -81,6 +85,15 @@ def test_a_name_is_given_to_whom_the_turn_before_speaks_of_and_who_has_none(
     assert people[named].relationship == relationship
     assert found.memories[-1].people == (people[named].ref,), "the pronoun means nobody else"
     assert all(named not in person.aliases for person in people.values())
+
+
+def test_names_that_make_one_person_of_several_at_once_are_read():
+    lines = (
+        "我弟来了，我老板也来了。",
+        "大家都叫他大头，我叫他阿头。",
+        "他叫陈大山，大家都叫他阿山。",
+    )
+    assert len(talk(*lines).memories) == len(lines)
 
 
 def test_each_of_those_whom_a_pronoun_may_mean_has_a_confidence_of_their_own():
