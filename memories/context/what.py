@@ -16,7 +16,6 @@ from accounts.reasons import Reason
 from memories.context.render import InjectedContact, InjectedMemory
 from memories.context.request import ContextRequest
 from memories.models import Link, Memory
-from memories.models.links import DOUBTFUL
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.query import Intent, infer
@@ -44,7 +43,7 @@ FORMER_SHARE = 0.95
 FIRST = 3
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
-_SQL = sql_pieces(__file__, shown=_SHOWN, doubtful=DOUBTFUL)
+_SQL = sql_pieces(__file__, shown=_SHOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +78,7 @@ class Way:
 
 
 def about_people(end_user: EndUser, people: Sequence[Person], message: str, limit: int) -> About:
-    """The memories about these people that fit the message best, at most ``limit``. What may
-    well be about somebody else is left to the search.
+    """The memories about these people that fit the message best, at most ``limit``.
 
     Phase one follows the links. Only where they give fewer than ``limit`` does phase two
     look for memories that name the contact and are not linked yet, by a statement each.

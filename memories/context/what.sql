@@ -7,10 +7,6 @@ WHERE end_user_id = %(end_user)s AND status = 'active' AND kind = 'fact' AND id 
     SELECT memory_id FROM unnest(%(contacts)s::uuid[]) AS c (id) CROSS JOIN LATERAL (
         SELECT memory_id FROM memories_link
         WHERE contact_id = c.id AND NOT rejected ORDER BY id DESC LIMIT %(window)s) latest))
-    -- Not a join, for which the planner of a young database would read all links of a person.
-    AND {doubtful} <= (
-        SELECT max(confidence) FROM memories_link
-        WHERE memory_id = m.id AND contact_id = ANY(%(contacts)s) AND NOT rejected)
 -- former
 SELECT {shown}, e.source_id AS newer
 FROM memories_edge e JOIN memories_memory m ON m.id = e.target_id

@@ -108,8 +108,6 @@ def test_what_is_said_of_one_of_two_is_on_no_card_until_somebody_says_of_whom(ve
     assert set(told.links.values_list("contact__name", flat=True)) == {"Nadia", "Lena"}
     before = cards(user)
     assert "weld" not in "".join(before.values())
-    of_nadia = ContextRequest("How is Nadia?", include=frozenset({"cards", "linked"}))
-    assert "weld" not in build(user, of_nadia).system_prompt
     assert "weld" in build(user, ContextRequest("Who is learning to weld?")).system_prompt
     run.consolidate_user(user.pk)
     assert cards(user) == before

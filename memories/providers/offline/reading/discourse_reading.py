@@ -248,7 +248,7 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         if one not in circle.people or other not in circle.people:
             continue
         equal = spot.how == "name" and RE.equals.fullmatch(between)
-        bearer = _unnamed(circle, spoken, spot) or (one if _says_whom(spot) else None)
+        bearer = _bearer(circle, spoken, spot)
         known = (bearer or one).contact_id is not None and other.contact_id is not None
         is_called = bearer is not None and _states(RE.called, spot, spoken.text, between)
         if equal or (not known and is_called):
@@ -349,29 +349,30 @@ def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]
             yield spot, name, gap
 
 
-def _unnamed(circle: Circle, spoken: SpokenTurn, spot: Spot) -> PersonDraft | None:
-    """Whom a naming sentence names where its pronoun may mean several, or was taken for somebody of an
-    earlier turn who has a name: the only one of these, or of the people of the turn before, who has
-    none. None where there is no such person."""
+def _bearer(circle: Circle, spoken: SpokenTurn, spot: Spot) -> PersonDraft | None:
+    """Whom a naming sentence names that begins with ``spot``; None where that isn't sure. A name is
+    said of whom has none: where a pronoun may mean several, or was taken for somebody of an earlier
+    turn who has a name, of the only one of these, or of the people of the turn before, who has none."""
     one, this, gender = spot.who, spoken.turn.id, _gender(spot.text)
-    if one is None or not gender:
+    before = [
+        other.who for other in spoken.spots if other.how == "name" and other.end <= spot.start
+    ]
+    if one is None or (spot.how in ("pronoun", "several") and before and one not in before):
         return None
-    people: Sequence[PersonDraft] = spot.people
-    if spot.how == "pronoun" and one.named and this not in one.turns:
-        before = [turn for person in circle.people for turn in person.turns if turn < this]
-        people = [
+    is_earlier = spot.how == "pronoun" and one.named and this not in one.turns
+    people: Sequence[PersonDraft] = spot.people if spot.how == "several" and gender else ()
+    if is_earlier and gender:
+        last = max((t for person in circle.people for t in person.turns if t < this), default=-1)
+        agreeing = [
             person
             for person in circle.people
-            if before
-            and max(before) in person.turns
-            and agrees(gender, person_gender(person.person()))
+            if last in person.turns and agrees(gender, person_gender(person.person()))
         ]
-        if len(people) > 1:
-            return None
-    elif spot.how != "several":
-        return None
-    unnamed = {now for one in people if (now := circle.now(one)) and not now.named}
-    return next(iter(unnamed)) if len(unnamed) == 1 else None
+        people = agreeing if len(agreeing) == 1 else ()
+    unnamed = {now for person in people if (now := circle.now(person)) and not now.named}
+    if len(unnamed) == 1:
+        return next(iter(unnamed))
+    return one if _says_whom(spot) else None
 
 
 def _says_whom(spot: Spot) -> bool:

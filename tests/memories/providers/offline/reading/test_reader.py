@@ -87,6 +87,17 @@ def test_a_name_is_given_to_whom_the_turn_before_speaks_of_and_who_has_none(
     assert all(named not in person.aliases for person in people.values())
 
 
+def test_a_name_behind_another_in_its_sentence_is_of_nobody_spoken_of_before():
+    found = talk(
+        "My brother Ivo works late. Ivo is tired.",
+        "His colleague moves abroad.",
+        "Dylan Marsh, everyone calls him Moose, I call him Dilly to annoy him",
+    )
+    names = {person.name: person.aliases for person in found.people}
+    assert names["Ivo"] == ()
+    assert not {"Moose", "Dilly"} & set(names.get("colleague", ()))
+
+
 def test_names_that_make_one_person_of_several_at_once_are_read():
     lines = (
         "我弟来了，我老板也来了。",
