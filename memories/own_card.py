@@ -69,10 +69,10 @@ def text_of(end_user: EndUser) -> str:
     kin = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
     noted = wording(end_user.reads)["note"]
     # Twice as many as are shown, since a name alone may look like a relative's.
-    found = fetch(_FAMILY, [end_user.pk, end_user.pk, kin, 2 * MOST_FAMILY])
+    contacts = fetch(_FAMILY, [end_user.pk, end_user.pk, kin, 2 * MOST_FAMILY])
     people = [
         {"value": noted.format(name, role) if role and role != name else name}
-        for name, role in found
+        for name, role in contacts
         if is_family(name, role)
     ][:MOST_FAMILY]
     both = {**known, "family": [*known.get("family", []), *people]}

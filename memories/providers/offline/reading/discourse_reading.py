@@ -268,8 +268,8 @@ def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
         if end < 0 or not RE.and_.fullmatch(plain[end : quote.start()]):
             spot = before[-1] if before else None
             between = plain[spot.end : quote.start(1)] if spot else ""
-            states = spot and _says_whom(spot) and _states(RE.nickname, spot, text, between)
-            who = spot.who if spot and states else None
+            names = spot and _says_whom(spot) and _states(RE.nickname, spot, text, between)
+            who = spot.who if spot and names else None
         end = quote.end()
         if who in circle.people and not quote[1][:1].islower():
             who.add_name(quote[1])

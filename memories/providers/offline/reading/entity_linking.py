@@ -177,8 +177,8 @@ def _is_anothers(text: str, span: PersonSpan) -> bool:
         return True
     if not is_own_family(text[span.start : span.end]):
         return False
-    told = [{*sentence.text} & _PRONOUNS for sentence in sentences(before)]
-    latest = next(filter(None, reversed(told)), None)
+    pronouns = [{*sentence.text} & _PRONOUNS for sentence in sentences(before)]
+    latest = next(filter(None, reversed(pronouns)), None)
     return latest is not None and latest <= _THIRD
 
 
