@@ -104,16 +104,16 @@ def cards(user: EndUser) -> dict[str, str]:
 @pytest.mark.parametrize("verb", ["confirm", "state"])
 def test_what_is_said_of_one_of_two_is_on_no_card_until_somebody_says_of_whom(verb):
     user = say("ann", "My friend Nadia and my cousin Lena came by. She is learning to weld.")
-    told = Memory.objects.of(user).get(content__contains="weld")
-    assert set(told.links.values_list("contact__name", flat=True)) == {"Nadia", "Lena"}
+    welding = Memory.objects.of(user).get(content__contains="weld")
+    assert set(welding.links.values_list("contact__name", flat=True)) == {"Nadia", "Lena"}
     before = cards(user)
     assert "weld" not in "".join(before.values())
     assert "weld" in build(user, ContextRequest("Who is learning to weld?")).system_prompt
     run.consolidate_user(user.pk)
     assert cards(user) == before
-    lena = told.links.get(contact__name="Lena")
+    lena = welding.links.get(contact__name="Lena")
     if verb == "state":
-        change = review_links.state(user, told.pk, lena.contact_id, actor="operator:ann")
+        change = review_links.state(user, welding.pk, lena.contact_id, actor="operator:ann")
     else:
         change = review_links.confirm(user, lena.pk, actor="operator:ann")
     assert "weld" in cards(user)["Lena"]
@@ -127,11 +127,11 @@ def test_what_is_said_of_one_of_two_is_on_no_card_until_somebody_says_of_whom(ve
 def test_what_may_be_of_either_of_two_who_are_one_is_on_the_card_of_that_one():
     user = say("ann", "My friend Nadia and my cousin Lena came by. She is learning to weld.")
     ids = dict(Contact.objects.of(user).values_list("name", "pk"))
-    told = Memory.objects.of(user).get(content__contains="weld")
+    welding = Memory.objects.of(user).get(content__contains="weld")
     as_shown = merge_contacts.rehearsed_card(user, ids["Lena"], ids["Nadia"], actor="operator:ann")
     change = merge_contacts.merge(user, ids["Lena"], ids["Nadia"], actor="operator:ann")
     assert "weld" in cards(user)["Nadia"] == as_shown
-    assert told.links.get().confidence > 0.5
+    assert welding.links.get().confidence > 0.5
     undo_change(change, actor="operator:ann")
     assert "weld" not in "".join(cards(user).values())
 

@@ -249,9 +249,9 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
             continue
         equal = spot.how == "name" and RE.equals.fullmatch(between)
         bearer = _bearer(circle, spoken, spot)
-        known = (bearer or one).contact_id is not None and other.contact_id is not None
+        two_contacts = (bearer or one).contact_id is not None and other.contact_id is not None
         is_called = bearer is not None and _states(RE.called, spot, spoken.text, between)
-        if equal or (not known and is_called):
+        if equal or (is_called and not two_contacts):
             person = circle.merge(bearer or one, other)
             if spot.how in ("pronoun", "several"):
                 spoken.named[spot.start, spot.end] = person

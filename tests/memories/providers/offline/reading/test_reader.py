@@ -8,6 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.providers.offline.offline_provider import OfflineProvider
+from memories.providers.offline.reading.circle import Circle
+from memories.providers.offline.reading.discourse_reading import SpokenTurn, learn_names
+from memories.providers.offline.reading.entity_linking import Spot
 from memories.types import Extraction, ExtractionRequest, Turn
 from tests.memories.providers.offline.talks import NOON, contents, talk
 from understanding.types import Person
@@ -80,22 +83,27 @@ def test_a_bare_child_or_partner_is_of_whom_the_turn_tells_by_a_pronoun():
 def test_a_name_is_given_to_whom_the_turn_before_speaks_of_and_who_has_none(
     lines, named, relationship
 ):
-    found = talk(*lines)
-    people = {person.name: person for person in found.people}
+    extraction = talk(*lines)
+    people = {person.name: person for person in extraction.people}
     assert people[named].relationship == relationship
-    assert found.memories[-1].people == (people[named].ref,), "the pronoun means nobody else"
+    assert extraction.memories[-1].people == (people[named].ref,), "the pronoun means nobody else"
     assert all(named not in person.aliases for person in people.values())
 
 
-def test_a_name_behind_another_in_its_sentence_is_of_nobody_spoken_of_before():
-    found = talk(
-        "My brother Ivo works late. Ivo is tired.",
-        "His colleague moves abroad.",
-        "Dylan Marsh, everyone calls him Moose, I call him Dilly to annoy him",
+def test_a_name_behind_another_in_its_turn_is_of_nobody_spoken_of_before():
+    text = "Dylan came by, people call him Moose"
+    circle = Circle((), ())
+    ivo, dylan, moose = (
+        circle.meet(name, named=True, role="", owner=None) for name in ("Ivo", "Dylan", "Moose")
     )
-    names = {person.name: person.aliases for person in found.people}
-    assert names["Ivo"] == ()
-    assert not {"Moose", "Dilly"} & set(names.get("colleague", ()))
+    spots = [Spot(0, 5, "Dylan", dylan, "name"), Spot(31, 36, "Moose", moose, "name")]
+    for meant, is_learnt in ((ivo, False), (dylan, True)):
+        him = Spot(27, 30, "him", meant, "pronoun", 0.85)
+        spoken = SpokenTurn(
+            Turn(3, "user", text, NOON), text, True, spots=[spots[0], him, spots[1]]
+        )
+        assert learn_names(circle, spoken) == is_learnt
+    assert circle.people == [ivo, dylan]
 
 
 def test_names_that_make_one_person_of_several_at_once_are_read():
@@ -108,16 +116,18 @@ def test_names_that_make_one_person_of_several_at_once_are_read():
 
 
 def test_each_of_those_whom_a_pronoun_may_mean_has_a_confidence_of_their_own():
-    found = talk("My friend Nadia and my cousin Lena came by.", "She is learning to weld.")
-    nadia, lena = (found.memories[-1].link_confidence[person.ref] for person in found.people)
+    extraction = talk("My friend Nadia and my cousin Lena came by.", "She is learning to weld.")
+    nadia, lena = (
+        extraction.memories[-1].link_confidence[person.ref] for person in extraction.people
+    )
     assert nadia != lena
     assert nadia + lena <= 1
 
 
 @pytest.mark.parametrize("named", ["大家都叫他阿布。", "大家都叫他“阿布”。"])
 def test_a_name_of_one_of_two_is_given_to_neither(named):
-    found = talk("我朋友孙磊来过。", "我表弟赵鹏也来了。孙磊走得早。", named)
-    assert [(person.name, person.aliases) for person in found.people] == [
+    extraction = talk("我朋友孙磊来过。", "我表弟赵鹏也来了。孙磊走得早。", named)
+    assert [(person.name, person.aliases) for person in extraction.people] == [
         ("孙磊", ()),
         ("赵鹏", ()),
     ]
