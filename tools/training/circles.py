@@ -1,9 +1,9 @@
-"""Pairs of people who stand in one circle of contacts of the corpus: all of them are two people,
-as nearly all pairs of a user's people are."""
+"""Pairs of records in one circle of contacts of the corpus: people who stand side by side are two, as
+nearly all pairs of a user's people are; two names of one person, each as a record of its own, are one."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,30 @@ class Circle:
     rarity: Mapping[str, float]
     crowd: Mapping[str, float]
 
-    def signs(self, first: Key, second: Key) -> list[Sign]:
-        """What speaks for and against two of them being one person."""
-        return signs(self.records[first], self.records[second], self.rarity, self.crowd)
+    @property
+    def apart(self) -> Iterator[list[Sign]]:
+        """The signs of each pair of two people."""
+        for first, second in self.pairs:
+            yield self._signs(self.records[first], self.records[second])
+
+    @property
+    def twice(self) -> Iterator[list[Sign]]:
+        """The signs of each person who has aliases and one of these, as if they had been met
+        under both: the messages that say the alias are about the one, all others about the other."""
+        for record in self.records.values():
+            for alias in record.aliases:
+                with_alias = tuple(text for text in record.facts if alias in text)
+                yield self._signs(
+                    replace(
+                        record,
+                        aliases=tuple(name for name in record.aliases if name != alias),
+                        facts=tuple(text for text in record.facts if text not in with_alias),
+                    ),
+                    Record(alias, facts=with_alias),
+                )
+
+    def _signs(self, first: Record, second: Record) -> list[Sign]:
+        return signs(first, second, self.rarity, self.crowd)
 
 
 def circles(*others: Path) -> dict[str, Circle]:

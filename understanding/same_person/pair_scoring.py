@@ -31,18 +31,18 @@ SETTLED: Mapping[str, float] = {
     "stated_apart": -9.0,
     **dict.fromkeys(PLAINLY_DIFFERENT, -9.0),
     "attribute_other": -3.0,
-    "stated_name": 4.0,
+    "stated_name": 3.0,
     "named_beside": -3.0,
     "rivals": -1.0,
 }
 # Names that are no reason to ask by themselves, and what has to speak for one person beside them:
-# something that is known of both, a role that one person at a time has or, of a nickname or of who
-# has only a role for a name, any role.
+# something that is known of both, a role that one person at a time has or, of who has only a role
+# for a name, any role.
 _KNOWN = frozenset({"words", "role_told", "name_told", "stated_name"})
 _NEEDS: Mapping[str, Set[str]] = {
     "homophone": _KNOWN,
     **dict.fromkeys(("other_name", "other_byname", "other_script"), _KNOWN | {"bond_alone"}),
-    **dict.fromkeys(("unnamed", "nickname"), _KNOWN | features.SHARED_ROLE),
+    "unnamed": _KNOWN | features.SHARED_ROLE,
 }
 # Below the second not one in three is worth a question.
 LIKELY, AMBIGUOUS = 0.5, 0.35
