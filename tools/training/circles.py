@@ -40,14 +40,14 @@ class Circle:
     def twice(self) -> Iterator[list[Sign]]:
         """The signs of each person who has aliases and one of these, as if they had been met
         under both: the messages that say the alias are about the one, all others about the other."""
-        for record in self.records.values():
-            for alias in record.aliases:
-                with_alias = tuple(text for text in record.facts if alias in text)
+        for person in self.records.values():
+            for alias in person.aliases:
+                with_alias = tuple(text for text in person.facts if alias in text)
                 yield self._signs(
                     replace(
-                        record,
-                        aliases=tuple(name for name in record.aliases if name != alias),
-                        facts=tuple(text for text in record.facts if text not in with_alias),
+                        person,
+                        aliases=tuple(name for name in person.aliases if name != alias),
+                        facts=tuple(text for text in person.facts if text not in with_alias),
                     ),
                     Record(alias, facts=with_alias),
                 )
