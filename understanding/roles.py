@@ -117,7 +117,21 @@ def roles_of(term: str) -> tuple[Role, ...]:
         if said.match(key) and key not in terms():
             tag, bare = name, said.sub("", key).strip()
     found = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0].strip())
+    if lex.old_one.match(
+        key
+    ):  # of whom one has one at a time: no longer (old flatmate, not old friend)
+        return tuple(
+            one for r in found for one in (tagged((r,), "ex") if r.level == "unique" else (r,))
+        )
     return tagged(found, tag) if tag else found
+
+
+def with_former(text: str, start: int, end: int) -> str:
+    """The role word at this place of a text, with what stands right before it and says that they are
+    that no longer (old flatmate, 以前的室友)."""
+    left = text[:start]
+    said = lex.zh_former.search(left) or lex.en_former.search(left)
+    return text[said.start() if said else start : end]
 
 
 def tagged(roles: tuple[Role, ...], tag: str) -> tuple[Role, ...]:

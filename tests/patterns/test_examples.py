@@ -25,7 +25,8 @@ def read_roles(text: str) -> Any:
     norm = normalise(text)
     words = role_mentions.role_words(norm, norm)
     nouns = roles.noun_gender(text), roles.noun_age(text)
-    return roles.roles_of(text), roles.is_anothers(text), words, nouns
+    whole = [roles.with_former(norm, word.start, word.end) for word in words]
+    return roles.roles_of(text), roles.is_anothers(text), words, nouns, whole
 
 
 def point_back(text: str) -> Any:

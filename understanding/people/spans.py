@@ -19,7 +19,7 @@ from understanding.names import (
     one_edit,
     surname_of,
 )
-from understanding.roles import Role, RoleWord, groups, is_anothers, roles_of
+from understanding.roles import Role, RoleWord, groups, is_anothers, roles_of, terms
 from understanding.text import is_cjk, is_han
 from understanding.text_document import Document, Spelling
 from understanding.types import Entry, How, Person
@@ -151,6 +151,9 @@ def _hit(document: Document, entry: Entry, place: Spelling) -> Hit | None:
         return hit if mine else None
     if key.startswith(TITLE) and _is_called_otherwise(entry.person, place.title):
         return None
+    roles_here = [one for one in document.roles if one.start <= start and one.end == end]
+    if any(_is_of_other(role, entry) for role in roles_here):
+        return None
     if place.title:
         return Hit(entry.person, start, end, "title", text, place.title)
     if key.startswith((SOUND, TYPO)) or place.form == "nick":
@@ -165,6 +168,18 @@ def _hit(document: Document, entry: Entry, place: Spelling) -> Hit | None:
         if kind == "part" and _has_another_given_name(document, start, end, entry.person):
             return None
     return Hit(entry.person, start, end, kind, text, place.form) if kind else None
+
+
+def _is_of_other(word: RoleWord, entry: Entry) -> bool:
+    """Whether a role word means somebody else than who has no other name than one (sister): another
+    person's (her sister), or who is that no longer (old flatmate)."""
+    if entry.key.how == "kinship" or name_key(entry.key.text) not in terms():
+        return False
+    whose = entry.person.relationship or entry.key.text
+    if word.whose == "other":
+        return not is_anothers(whose)
+    mine = roles_of(whose)
+    return bool(mine) and not any(said.fits(known) for said in word.roles for known in mine)
 
 
 def _is_called_otherwise(person: Person, title: str) -> bool:

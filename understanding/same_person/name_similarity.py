@@ -303,6 +303,10 @@ def _consonants(latin: str) -> str:
 # Names that no two words for one person would be: only a statement makes one person of two who
 # bear them.
 PLAINLY_DIFFERENT: frozenset[How] = frozenset({"different_name", "other_full_name"})
+# One name is a form of the other.
+MADE_FROM: frozenset[How] = frozenset(
+    {"nickname", "part_of_name", "short_form", "diminutive", "titled_name", "spelling"}
+)
 # What an alias can't outweigh where another pair of names is plainly different.
 _UNRELATED: frozenset[How] = frozenset({"other_byname", "other_script", "other_name"})
 # From what says most for one person to what says least; the first that holds is taken.

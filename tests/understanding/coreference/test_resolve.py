@@ -15,7 +15,7 @@ from tests.understanding.coreference.conversations import (
     talk,
 )
 from understanding.coreference.discourse import Relation, stated_relations
-from understanding.coreference.resolve import refers_back
+from understanding.coreference.resolve import REACH_TURNS, refers_back
 from understanding.types import Mention, Utterance
 
 
@@ -45,6 +45,17 @@ class TestOnePerson:
 
     def test_the_later_of_two_wins(self) -> None:
         assert meant("他说可以。", "邓总出差了。", "> 好的。", "大海想借车。") == {"hai"}
+
+    def test_the_last_message_outweighs_who_was_spoken_of_more_before(self) -> None:
+        qin = ("秦岚换了发型。", "秦岚说下个月去大理。", "秦岚最近睡得不好。", "今天雨真大。")
+        assert meant("她想学吉他。", *qin, "阿云下周过生日。") == {"yun"}
+        finn = ("Finn had the roof done.", "Finn hates cats.", "Finn was on TV.", "It rained.")
+        assert meant("He plays the cello.", *finn, "Otto turns forty soon.") == {"otto"}
+
+    def test_nobody_is_meant_who_was_spoken_of_too_many_turns_before(self) -> None:
+        talk_of_things = ("The bus was full.", "I burnt the rice.") * (REACH_TURNS // 2)
+        assert meant("He is a cook.", "Otto called.", *talk_of_things[1:]) <= {"otto"}
+        assert meant("He is a cook.", "Otto called.", *talk_of_things) == set()
 
     def test_whom_the_assistant_brought_up_can_be_meant(self) -> None:
         assert meant("好，我问问他。", "谁会修自行车？", "> 大海以前修过。") == {"hai"}

@@ -26,6 +26,7 @@ from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import only_owns, recurring
 from understanding.requests import forget_reading
 from understanding.roles import is_anothers, kinship, person_gender, terms
+from understanding.same_person.name_similarity import MADE_FROM, relate
 from understanding.sentences import Sentence
 from understanding.statements.own_words import excerpt
 from understanding.text import normalise, simplified
@@ -84,7 +85,7 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
     merged = [
         learn(circle, spoken)
         for spoken in own
-        for learn in (learn_names, learn_nicknames, learn_ties)
+        for learn in (learn_names, learn_full_names, learn_nicknames, learn_ties)
     ]
     merged += [learn_answer(circle, asked, spoken) for asked, spoken in pairwise(turns)]
     if any(merged):
@@ -259,6 +260,28 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
     return merged
 
 
+def learn_full_names(circle: Circle, spoken: SpokenTurn) -> bool:
+    """Whether a turn's words made one person of two: a full name is of the only one, spoken of before
+    in the turn or in the one before it, whose name is made from it (小楠; 大名周楠)."""
+    merged = False
+    for spot in spoken.spots:
+        one = spot.who
+        if one is None or spot.how != "name" or not RE.full_name.search(spoken.text[: spot.start]):
+            continue
+        short = [
+            other
+            for other in _of_last_turn(circle, spoken.turn.id) | _named_before(spoken, spot)
+            if other is not one
+            and other.named
+            and not (one.contact_id and other.contact_id)
+            and relate(tuple(other.known_as()), (spot.text,)).how in MADE_FROM
+        ]
+        if len(short) == 1:
+            circle.merge(short[0], one)
+            merged = True
+    return merged
+
+
 def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
     """Gives whoever a turn says is called by a quoted name that name (大家都叫她“月饼”); makes no two
     people one. English names begin with a capital."""
@@ -354,25 +377,34 @@ def _bearer(circle: Circle, spoken: SpokenTurn, spot: Spot) -> PersonDraft | Non
     said of whom has none: where a pronoun may mean several, or was taken for somebody of an earlier
     turn who has a name, of the only one of these, or of the people of the turn before, who has none."""
     one, this, gender = spot.who, spoken.turn.id, _gender(spot.text)
-    before = [
-        other.who for other in spoken.spots if other.how == "name" and other.end <= spot.start
-    ]
+    before = _named_before(spoken, spot)
     if one is None or (spot.how in ("pronoun", "several") and before and one not in before):
         return None
     is_earlier = spot.how == "pronoun" and one.named and this not in one.turns
     people: Sequence[PersonDraft] = spot.people if spot.how == "several" and gender else ()
     if is_earlier and gender:
-        last = max((t for person in circle.people for t in person.turns if t < this), default=-1)
         agreeing = [
             person
-            for person in circle.people
-            if last in person.turns and agrees(gender, person_gender(person.person()))
+            for person in _of_last_turn(circle, this)
+            if agrees(gender, person_gender(person.person()))
         ]
         people = agreeing if len(agreeing) == 1 else ()
     unnamed = {now for person in people if (now := circle.now(person)) and not now.named}
     if len(unnamed) == 1:
         return next(iter(unnamed))
     return one if _says_whom(spot) else None
+
+
+def _of_last_turn(circle: Circle, this: int) -> set[PersonDraft]:
+    """Whom the last turn before ``this`` speaks of that speaks of anybody."""
+    last = max((t for person in circle.people for t in person.turns if t < this), default=-1)
+    return {person for person in circle.people if last in person.turns}
+
+
+def _named_before(spoken: SpokenTurn, spot: Spot) -> set[PersonDraft]:
+    """Whom the turn names before a place of it."""
+    before = [one for one in spoken.spots if one.how == "name" and one.end <= spot.start]
+    return {one.who for one in before if one.who is not None}
 
 
 def _says_whom(spot: Spot) -> bool:

@@ -17,7 +17,7 @@ from understanding.people.person_tagger import (
     same_person,
 )
 from understanding.roles import groups as group_terms
-from understanding.roles import kinship, terms
+from understanding.roles import kinship, terms, with_former
 from understanding.same_person import namesakes
 from understanding.same_person.name_similarity import relate
 from understanding.same_person.name_types import How, is_full
@@ -215,14 +215,15 @@ class _Linker:
         circle = self.circle
         named = [span for span in spans if span.kind != "role"]
         roles = [span for span in spans if span.kind == "role"]
-        role = max((self._words(span) for span in roles), key=len, default="")
+        role = max((with_former(self.text, s.start, s.end) for s in roles), key=len, default="")
         by_pronoun = owner is None and any(_is_anothers(self.text, span) for span in roles)
         certainty = max(span.probability for span in spans)
         one = self._by_name(named, "" if owner or by_pronoun else role)
         if one is None and role and not by_pronoun:
             # Whoever has no name, or where one has but one of them (mum, not friend) and no other
             # name is said.
-            one_of_many = (known := kinship(role)) is None or known.level == "common"
+            known = kinship(role)
+            one_of_many = known is None or known.level == "common" or "ex" in known.tags
             holders = circle.holders(role, owner)
             one = next((o for o in holders if not o.named or not (named or one_of_many)), None)
         if one is None:
