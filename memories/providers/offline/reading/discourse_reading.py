@@ -22,11 +22,14 @@ from understanding.certainty import ANSWERS, TELLS_GENDER
 from understanding.coreference.antecedents import agrees
 from understanding.coreference.discourse import Relation
 from understanding.coreference.resolve import resolve_all
+from understanding.lexicon import titles
 from understanding.lexicon.rules import patterns
+from understanding.names import name_key
 from understanding.people.person_tagger import only_owns, recurring
 from understanding.requests import forget_reading
 from understanding.roles import is_anothers, kinship, person_gender, terms
 from understanding.same_person.name_similarity import MADE_FROM, relate
+from understanding.same_person.name_types import title_of
 from understanding.sentences import Sentence
 from understanding.statements.own_words import excerpt
 from understanding.text import normalise, simplified
@@ -85,7 +88,7 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
     merged = [
         learn(circle, spoken)
         for spoken in own
-        for learn in (learn_names, learn_full_names, learn_nicknames, learn_ties)
+        for learn in (learn_names, learn_full_names, learn_surnames, learn_nicknames, learn_ties)
     ]
     merged += [learn_answer(circle, asked, spoken) for asked, spoken in pairwise(turns)]
     if any(merged):
@@ -279,6 +282,30 @@ def learn_full_names(circle: Circle, spoken: SpokenTurn) -> bool:
         if len(short) == 1:
             circle.merge(short[0], one)
             merged = True
+    return merged
+
+
+def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
+    """Whether a turn's words made one person of two: of somebody who is known by a role alone the
+    surname is said (我房东姓钱), and from there on one person is addressed by it (钱阿姨). Else a role
+    that is a title goes with the surname (组长姓贺: 贺组长)."""
+    merged = False
+    for spot in spoken.spots:
+        one, said = spot.who, RE.surname.match(simplified(spoken.text), spot.end)
+        if one is None or one not in circle.people or one.named or spot.how != "role" or not said:
+            continue
+        addressed = [
+            other
+            for other in circle.people
+            if other.named and other.contact_id is None and min(other.turns) >= spoken.turn.id
+            if all(title_of(name_key(name))[0] == said["surname"] for name in other.known_as())
+        ]
+        if len(addressed) == 1:
+            circle.merge(addressed[0], one)
+            merged = True
+        elif spot.text in titles("zh"):
+            one.add_name(said["surname"] + spot.text)
+            circle.changed()
     return merged
 
 

@@ -195,6 +195,8 @@ def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> 
     )
     if is_role and (only_begins or normalise(words) in group_terms()):
         return False
+    if words.startswith("姓"):  # which says a surname (姓贺)
+        return False
     sure = span.probability >= LEAST[span.kind] or (is_role and with_name)
     return sure and not circle.is_banned(words)
 

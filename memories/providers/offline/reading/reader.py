@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from memories.providers.offline.judge import judge
-from memories.providers.offline.reading.circle import PersonDraft, in_order
+from memories.providers.offline.reading.circle import Circle, PersonDraft, in_order
 from memories.providers.offline.reading.discourse_reading import (
     SpokenTurn,
     addresses,
@@ -177,6 +177,7 @@ def _keep(book: DraftBook) -> None:
     judged = judge([draft.sentence.whole for draft in wanted], of_nobody)
     for draft, judgement in zip(wanted, judged, strict=True):
         draft.judgement = judgement
+    _forget_imagined_roles(book.circle, wanted)
     units: list[tuple[Draft, bool]] = []
     for draft in wanted:
         tells = _tells(draft)
@@ -250,7 +251,6 @@ def _elsewhere(draft: Draft) -> float:
 
 def _contacts(book: DraftBook, wanted: set[int]) -> list[PersonDraft]:
     """Whom the batch speaks of as people of the user's life, and whose relatives they are."""
-    _forget_imagined_roles(book)
     told = {one.ref for draft in book.drafts for one in draft.people()}
     found = [
         one
@@ -262,17 +262,18 @@ def _contacts(book: DraftBook, wanted: set[int]) -> list[PersonDraft]:
     return [one for one in in_order(found) if one in found or one in owners]
 
 
-def _forget_imagined_roles(book: DraftBook) -> None:
-    """Takes from new people with names the roles that only imagining sentences give (a dream)."""
+def _forget_imagined_roles(circle: Circle, drafts: Sequence[Draft]) -> None:
+    """Takes from new people with names the roles that only imagining sentences give (a dream), of all
+    that were said, kept or not."""
     said = {
         one.ref
-        for draft in book.drafts
+        for draft in drafts
         if draft.judged.act["fiction"] + draft.judged.act["suppose"] < IMAGINED
         for spot in draft.spots
         if spot.how == "role"
         for one in spot.people
     }
-    for one in book.circle.people:
+    for one in circle.people:
         if one.contact_id is None and one.named and one.ref not in said:
             one.role, one.owner = "", None
 

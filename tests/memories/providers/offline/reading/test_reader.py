@@ -707,6 +707,28 @@ def test_a_full_name_that_two_may_have_is_of_neither():
     assert {one.name for one in extraction.people} == {"小楠", "阿楠", "周楠"}
 
 
+@pytest.mark.parametrize(
+    ("lines", "people"),
+    [
+        (("我房东姓钱，钱阿姨人特别好。", "钱阿姨送了我一盆花。"), {("钱阿姨", "房东")}),
+        (("新来的组长姓贺，以前在华为。",), {("贺组长", "组长")}),
+        # Two are addressed so: nobody knows which of them it is.
+        (
+            ("我房东姓钱。", "钱阿姨和钱医生都住三楼。"),
+            {("钱房东", "房东"), ("钱阿姨", ""), ("钱医生", "")},
+        ),
+    ],
+)
+def test_a_surname_said_of_a_role_is_of_whom_is_addressed_by_it(lines, people):
+    assert relationships_by_name(talk(*lines)) == people
+
+
+def test_a_role_is_known_though_the_sentence_that_said_it_is_not_kept():
+    extraction = talk("ugh, my landlord again.", "He's called Bogdan, he runs a bakery.")
+    assert [one.content for one in extraction.memories] == ["He's called Bogdan, he runs a bakery."]
+    assert relationships_by_name(extraction) == {("Bogdan", "landlord")}
+
+
 def test_what_was_asked_in_an_earlier_session_is_not_answered():
     messages = [("user", "Conrad Voss messaged me."), ("assistant", "Who's Conrad?")]
     turns = [
