@@ -33,6 +33,7 @@ from memories.types import (
     ExtractedPerson,
     Extraction,
     ExtractionRequest,
+    Resolution,
     StoredFact,
     StoredMemory,
 )
@@ -291,3 +292,13 @@ def settle(draft: Draft, contacts: Mapping[UUID, UUID]) -> Draft:
     )
     people = frozenset(contacts[person] for person in draft.people if person in contacts)
     return replace(draft, facts=facts, people=people)
+
+
+def settle_ended(resolution: Resolution, contacts: Mapping[UUID, UUID]) -> Resolution:
+    """The resolution with the facts that it ends about contacts that exist now, as ``settle``."""
+
+    def settled(fact: StoredFact) -> StoredFact:
+        return replace(fact, person=fact.person and contacts.get(fact.person, fact.person))
+
+    ended = {pk: tuple(map(settled, facts)) for pk, facts in resolution.ended.items()}
+    return replace(resolution, ended=ended)

@@ -117,6 +117,10 @@ def _extract(batch: Batch) -> None:
         )
         contact_ids = {people[ref]: contact.id for ref, contact in contacts.items()}
         drafts = [candidates.settle(draft, contact_ids) for draft in drafts]
+        resolutions = {
+            key: [candidates.settle_ended(one, contact_ids) for one in found]
+            for key, found in resolutions.items()
+        }
         store_memories.retract(
             locked, extraction.retracted_turn_ids, last_said, extraction.retracted_memory_ids
         )

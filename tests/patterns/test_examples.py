@@ -14,6 +14,7 @@ from understanding.coreference import anaphors, antecedents, discourse
 from understanding.coreference.resolve import resolve_turns
 from understanding.lexicon.rules import content
 from understanding.people import person_tagger
+from understanding.statements import endings
 from understanding.text import normalise
 from understanding.types import Mention, Person, Utterance
 
@@ -57,12 +58,18 @@ def speak_of_oneself(text: str) -> Any:
     return self_statements._of_oneself(text), spots, relatives, whose
 
 
+def end(text: str) -> Any:
+    """Whether a sentence says that a value is over: "Ana left Acme|company|Acme"."""
+    return endings.is_over(*text.split("|"))
+
+
 FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (roles, "lex", "role_phrases", read_roles),
     (person_tagger, "_FIRST_PERSON", "first_person", speak_of_oneself),
     (anaphors, "lex", anaphors.__file__, point_back),
     (antecedents, "lex", antecedents.__file__, refer),
     (discourse, "lex", discourse.__file__, relate),
+    (endings, "RE", endings.__file__, end),
 ]
 PATTERNS = [
     pytest.param(getattr(module, attribute), name, act, content(file)["examples"], id=name)

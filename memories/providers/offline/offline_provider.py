@@ -1,7 +1,8 @@
 """The deterministic provider: small models learned from the corpus, and rules; no network.
 
 A new quote ends facts of known memories, and nothing else: a fact ends another of the same key of
-the same person where a person has one value at a time, and a taste the opposite taste.
+the same person where a person has one value at a time, and a taste the opposite taste; its words end
+where that person works or lives, if they say so of this very value.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,7 @@ from memories.types import (
     Usage,
     Verdict,
 )
+from understanding.statements.endings import is_over
 from understanding.text import letters
 
 A = TypeVar("A")
@@ -94,4 +96,8 @@ def _ended_facts(new: StoredMemory, memory: StoredMemory) -> Mapping[StoredFact,
             reasons[old] = Reason(_TASTE_CHANGED[old.key], new=fact.value)
         else:
             reasons[old] = Reason("left_place", company=old.value)
+    for old in memory.current:
+        about = frozenset() if old.person is None else frozenset((old.person,))
+        if new.people == about and is_over(new.content, old.key, old.value):
+            reasons.setdefault(old, Reason("value_over", attribute=old.key, old=old.value))
     return reasons

@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
+import pytest
+
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import (
     ConflictCase,
@@ -34,6 +36,7 @@ def resolve(
     facts: list[tuple[str, str, UUID | None]],
     *known: StoredMemory,
     kind: MemoryType = MemoryType.PERSONAL,
+    people: frozenset[UUID] = frozenset(),
 ) -> Resolution:
     case = ConflictCase(
         "key",
@@ -43,6 +46,7 @@ def resolve(
             kind,
             MARCH + timedelta(days=30),
             facts=tuple(StoredFact(*f) for f in facts),
+            people=people,
         ),
         known,
     )
@@ -128,3 +132,45 @@ def test_the_same_words_about_another_are_another_matter():
     new = replace(old, id=uuid4(), content="她升职了", facts=(), people=frozenset({BO}))
     case = ConflictCase("key", new, (old,))
     assert OfflineProvider().resolve([case]).value["key"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "fact", "new"),
+    [
+        ("Yue works at Acme", ("company", "Acme"), "Yue isn't at Acme, she's at Initech"),
+        ("Yue works at Acme", ("company", "Acme"), "Yue quit Acme in March"),
+        ("孙悦在蓝帆公司上班", ("company", "蓝帆公司"), "孙悦从蓝帆公司离职了，在家歇着"),
+        ("孙悦住在厦门", ("location", "厦门"), "孙悦其实不住厦门，我记错了"),
+        ("Yue lives in Leeds", ("location", "Leeds"), "Yue moved away from Leeds"),
+        ("Yue is a plumber", ("job_title", "plumber"), "Yue is no longer a plumber"),
+    ],
+)
+def test_words_that_say_that_a_known_value_is_over_end_it(old, fact, new):
+    known = stored(old, (*fact, YUE))
+    found = resolve(new, [], known, people=frozenset([YUE]))
+    assert found.verdict is Verdict.SUPERSEDES
+    assert [ended.value for ended in found.ended[known.id]] == [fact[1]]
+
+
+@pytest.mark.parametrize(
+    ("old", "fact", "new"),
+    [
+        ("Yue works at Acme", ("company", "Acme"), "Yue isn't at Acme today"),
+        ("Yue works at Acme", ("company", "Acme"), "Yue would quit Acme for that"),
+        ("Yue works at Acme", ("company", "Acme"), "Has Yue left Acme?"),
+        ("Yue lives in Leeds", ("location", "Leeds"), "Yue left Leeds by train"),
+        ("孙悦在蓝帆公司上班", ("company", "蓝帆公司"), "孙悦想从蓝帆公司离职"),
+        ("孙悦住在厦门", ("location", "厦门"), "孙悦这周不在厦门"),
+        ("Yue works at Acme", ("company", "Acme"), "Yue isn't at the Acme Arena"),
+        ("Yue has a cat", ("pet", "cat"), "Yue left cat food here"),
+    ],
+)
+def test_words_that_leave_it_open_end_nothing(old, fact, new):
+    known = stored(old, (*fact, YUE))
+    assert resolve(new, [], known, people=frozenset([YUE])).verdict is Verdict.NEW
+
+
+def test_what_is_said_of_several_ends_nothing():
+    known = stored("Yue works at Acme", ("company", "Acme", YUE))
+    found = resolve("Bo quit Acme, Yue is sad", [], known, people=frozenset([YUE, BO]))
+    assert found.verdict is Verdict.NEW
