@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 )
 def test_a_place_that_somebody_has_left_is_on_no_card(batches, before, after, gone):
     app = make_app()
-    for texts in ([[before, after]] if batches == 1 else [[before], [after]]):
+    for texts in [[before, after]] if batches == 1 else [[before], [after]]:
         end_user = receive(app, "ann", [Incoming("user", text) for text in texts]).end_user
         run.process(end_user.pk)
 

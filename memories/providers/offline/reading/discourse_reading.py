@@ -8,6 +8,7 @@ from itertools import pairwise, zip_longest
 
 from memories.providers.offline.reading.circle import Circle, PersonDraft, called
 from memories.providers.offline.reading.entity_linking import (
+    ADDRESSES,
     ANOTHERS,
     Spot,
     bare_names,
@@ -288,7 +289,7 @@ def learn_full_names(circle: Circle, spoken: SpokenTurn) -> bool:
 def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
     """Whether a turn's words made one person of two: of somebody who is known by a role alone the
     surname is said (我房东姓钱), and from there on one person is addressed by it (钱阿姨). Else a role
-    that is a title goes with the surname (组长姓贺: 贺组长)."""
+    by which one is addressed goes with the surname (组长姓贺: 贺组长)."""
     merged = False
     for spot in spoken.spots:
         one, said = spot.who, RE.surname.match(simplified(spoken.text), spot.end)
@@ -303,7 +304,7 @@ def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
         if len(addressed) == 1:
             circle.merge(addressed[0], one)
             merged = True
-        elif spot.text in titles("zh"):
+        elif spot.text in titles("zh") or spot.text in ADDRESSES:
             one.add_name(said["surname"] + spot.text)
             circle.changed()
     return merged

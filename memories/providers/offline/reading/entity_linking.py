@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from memories.providers.offline.reading.circle import Circle, PersonDraft, called
 from understanding import segmentation
 from understanding.certainty import FOLLOWS, KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
+from understanding.lexicon import words
 from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import (
     USER,
@@ -36,6 +37,8 @@ _WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
 _THIRD = frozenset("他她佢")
 _PRONOUNS = _THIRD | frozenset("我咱俺")
 _LONGEST_ROLE = 4  # Han characters
+# Words for kin by which strangers are called as well (大叔, 阿姨).
+ADDRESSES = words("strangers", "people_zh") & terms().keys()
 # How two full names stand to one another that are two people's.
 _OTHER_FULL_NAMES: frozenset[How] = frozenset({"shared_surname", "shared_given", "other_full_name"})
 
@@ -279,7 +282,8 @@ class _Linker:
         name = self._words(best) if best else called(role)
         person = self.circle.meet(name, named=best is not None, role=called(role), owner=owner)
         known = kinship(role) if role else None
-        if not named and not is_said and (known is None or known.level == "common"):
+        anybody = known is None or known.level == "common" or normalise(role) in ADDRESSES
+        if not named and not is_said and anybody:
             person.role = ""  # whose they are is not said
         return person
 

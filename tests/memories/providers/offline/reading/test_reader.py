@@ -712,6 +712,7 @@ def test_a_full_name_that_two_may_have_is_of_neither():
     [
         (("我房东姓钱，钱阿姨人特别好。", "钱阿姨送了我一盆花。"), {("钱阿姨", "房东")}),
         (("新来的组长姓贺，以前在华为。",), {("贺组长", "组长")}),
+        (("楼下便利店的大叔姓祝，五点就开门。", "祝大叔的店装修好了。"), {("祝大叔", "")}),
         # Two are addressed so: nobody knows which of them it is.
         (
             ("我房东姓钱。", "钱阿姨和钱医生都住三楼。"),
@@ -721,6 +722,11 @@ def test_a_full_name_that_two_may_have_is_of_neither():
 )
 def test_a_surname_said_of_a_role_is_of_whom_is_addressed_by_it(lines, people):
     assert relationships_by_name(talk(*lines)) == people
+
+
+def test_a_word_for_kin_that_anybody_is_called_by_makes_nobody_a_relative_of_the_user():
+    assert relationships_by_name(talk("阿姨今天来打扫了，把窗户也擦了。")) == set()
+    assert relationships_by_name(talk("我阿姨从广州来看我。")) == {("阿姨", "阿姨")}
 
 
 def test_a_role_is_known_though_the_sentence_that_said_it_is_not_kept():
