@@ -30,7 +30,7 @@ from understanding.people.person_tagger import only_owns, recurring
 from understanding.requests import forget_reading
 from understanding.roles import is_anothers, kinship, person_gender, terms
 from understanding.same_person.name_similarity import MADE_FROM, relate
-from understanding.same_person.name_types import title_of
+from understanding.same_person.name_types import PREFIXES, title_of
 from understanding.sentences import Sentence
 from understanding.statements.own_words import excerpt
 from understanding.text import normalise, simplified
@@ -299,7 +299,7 @@ def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
             other
             for other in circle.people
             if other.named and other.contact_id is None and min(other.turns) >= spoken.turn.id
-            if all(title_of(name_key(name))[0] == said["surname"] for name in other.known_as())
+            if all(_is_addressed(name_key(name), said["surname"]) for name in other.known_as())
         ]
         if len(addressed) == 1:
             circle.merge(addressed[0], one)
@@ -308,6 +308,11 @@ def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
             one.add_name(said["surname"] + spot.text)
             circle.changed()
     return merged
+
+
+def _is_addressed(name: str, surname: str) -> bool:
+    """Whether a name is a form of address made from a surname alone: 钱阿姨, 老钱."""
+    return title_of(name)[0] == surname or (name[:1] in PREFIXES and name[1:] == surname)
 
 
 def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
