@@ -184,8 +184,11 @@ class Circle:
             known = kinship(held)
             if asked is None or known is None or asked.level == "common" or is_anothers(held):
                 continue
-            # Of what one may have several of, words that leave open who is meant tell nobody apart.
-            as_narrow = asked.kind in ONE_AT_A_TIME or asked.gender == known.gender
+            # Of what one may have several of, words that leave open who is meant tell nobody apart, and
+            # narrower ones (older brother, 二姨 where an aunt is known) tell from somebody else.
+            as_narrow = asked.kind in ONE_AT_A_TIME or (
+                asked.gender == known.gender and asked.tags <= known.tags
+            )
             fits = asked.fits(known) or known.fits(asked)
             if fits and as_narrow and one.gender in ("", asked.gender or one.gender):
                 found.append(one)

@@ -626,6 +626,10 @@ def test_a_pronoun_says_what_somebody_is_to_the_user():
             {("cousin", "cousin"), ("程昊天", "堂哥")},
         ),
         (("我妈膝盖不好。", "My mother Audrey is a nurse."), {("Audrey", "妈妈")}),
+        (
+            ("My aunt Philippa sold the farm.", "我二姨做的酸汤鱼一绝。"),
+            {("Philippa", "aunt"), ("二姨", "二姨")},
+        ),
     ],
 )
 def test_words_that_leave_open_who_is_meant_make_no_two_people_one(lines, people):
