@@ -197,13 +197,18 @@ def card_note(
 
 
 def what_stands(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
-    """What a memory says of the contact, less what has ended of it."""
+    """What a memory says of the contact, less what has ended of it and what the profile says."""
     if not any("outdated_at" in fact for fact in facts):
         return said
     language = contact.end_user.language
     words = wording(language)
     mine = (fact for fact in facts if fact["person"] == str(contact.pk))
-    left = (fact for fact in mine if "outdated_at" not in fact)
+    profile = {(key, v["value"]) for key, values in contact.attributes.items() for v in values}
+    left = (
+        fact
+        for fact in mine
+        if "outdated_at" not in fact and (fact["key"], fact["value"]) not in profile
+    )
     return words["semicolon"].join(
         f"{label(fact['key'], language)}{words['colon']}{fact['value']}" for fact in left
     )

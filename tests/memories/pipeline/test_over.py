@@ -30,3 +30,15 @@ def test_a_place_that_somebody_has_left_is_on_no_card(batches, before, after, go
     assert Memory.objects.of(end_user).get(quote=before).status == Memory.Status.OUTDATED
     assert gone not in {value["value"] for value in contact.attributes.get("company", [])}
     assert gone not in {value["value"] for value in contact.attributes.get("location", [])[:1]}
+
+
+def test_what_is_left_of_a_quote_is_said_once_on_the_card():
+    end_user = receive(
+        make_app(),
+        "ann",
+        [Incoming("user", "小韩在腾讯当会计，住在深圳。"), Incoming("user", "小韩从腾讯离职了。")],
+    ).end_user
+    run.process(end_user.pk)
+    card = Contact.objects.of(end_user).get().card_today
+    assert "腾讯" not in card.replace("小韩从腾讯离职了", "")
+    assert card.count("会计") == 1
