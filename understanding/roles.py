@@ -117,21 +117,19 @@ def roles_of(term: str) -> tuple[Role, ...]:
         if said.match(key) and key not in terms():
             tag, bare = name, said.sub("", key).strip()
     found = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0].strip())
-    if lex.old_one.match(
-        key
-    ):  # of whom one has one at a time: no longer (old flatmate, not old friend)
-        return tuple(
-            one for r in found for one in (tagged((r,), "ex") if r.level == "unique" else (r,))
-        )
+    if lex.old_one.match(key):
+        # An old flatmate is one no longer, since one has one at a time; an old friend still is one.
+        over = [tagged((role,), "ex")[0] if role.level == "unique" else role for role in found]
+        return tuple(over)
     return tagged(found, tag) if tag else found
 
 
 def with_former(text: str, start: int, end: int) -> str:
     """The role word at this place of a text, with what stands right before it and says that they are
     that no longer (old flatmate, 以前的室友)."""
-    left = text[:start]
-    said = lex.zh_former.search(left) or lex.en_former.search(left)
-    return text[said.start() if said else start : end]
+    before = text[:start]
+    qualifier = lex.zh_former.search(before) or lex.en_former.search(before)
+    return text[qualifier.start() if qualifier else start : end]
 
 
 def tagged(roles: tuple[Role, ...], tag: str) -> tuple[Role, ...]:

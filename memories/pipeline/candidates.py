@@ -295,7 +295,8 @@ def settle(draft: Draft, contacts: Mapping[UUID, UUID]) -> Draft:
 
 
 def settle_ended(resolution: Resolution, contacts: Mapping[UUID, UUID]) -> Resolution:
-    """The resolution with the facts that it ends about contacts that exist now, as ``settle``."""
+    """The resolution, the facts that it ends being about contacts that exist now; ``contacts`` as in
+    ``settle``."""
 
     def settled(fact: StoredFact) -> StoredFact:
         return replace(fact, person=fact.person and contacts.get(fact.person, fact.person))

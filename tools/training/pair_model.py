@@ -52,12 +52,12 @@ def train(*, write: bool) -> None:
     print("pooled", {key: value and round(value, 4) for key, value in pooled.items()})
     print(f"certain from {certain}")
     size = sum(len(circle.records) for circle in circles.circles().values())
-    truly = Counter(case["same"] for cases in people.values() for case in cases)
-    recall = asked[True] / truly[True]
+    known = Counter(case["same"] for cases in people.values() for case in cases)
+    recall = asked[True] / known[True]
     twice = size * MET_TWICE * recall
     print(
-        f"in circles, of {truly[True]} pairs of names of one person {asked[True]} are suggested "
-        f"({recall:.3f}), of {truly[False]} pairs of different people {asked[False]}: "
+        f"in circles, of {known[True]} pairs of names of one person {asked[True]} are suggested "
+        f"({recall:.3f}), of {known[False]} pairs of different people {asked[False]}: "
         f"precision {twice / (twice + asked[False]):.3f} where {MET_TWICE:.0%} are met twice"
     )
     print(by_author.reliability(said, was))

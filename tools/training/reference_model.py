@@ -143,13 +143,13 @@ def of_chat(case: Case) -> Iterator[Example]:
 def of_chats(chats: Sequence[Case]) -> Iterator[Example]:
     """The examples of each chat of an author, and each of them again behind the end of another of
     the chats, in which nobody has the same name."""
-    told = {chat["id"]: list(of_chat(chat)) for chat in chats}
-    ends = {pk: [*own[-1].history, own[-1].message][-BEHIND:] for pk, own in told.items() if own}
+    examples_of = {chat["id"]: list(of_chat(chat)) for chat in chats}
+    last = [own[-1] for own in examples_of.values() if own]
+    ends = [[*example.history, example.message][-BEHIND:] for example in last]
     for chat in chats:
-        own = told[chat["id"]]
         names = {one["name"] for one in chat["gold"]["contacts"]}
-        others = [end for end in ends.values() if names_in(end) and not names_in(end) & names]
-        for example in own:
+        others = [end for end in ends if names_in(end) and not names_in(end) & names]
+        for example in examples_of[chat["id"]]:
             yield example
             if others:
                 before = Random(chat["id"] + example.message.text).choice(others)  # noqa: S311

@@ -214,8 +214,8 @@ def _phrases(turn: Turn) -> Iterator[Anaphor]:
             if form == "bare" and (says_what or not {*match.span()} <= edges):
                 continue
             part = "noun" if groups.get("noun") else "bare"
-            said = roles.with_former(turn.text, *match.span(part)) if groups.get(part) else ""
-            noun = said.strip().lower()
+            phrase = roles.with_former(turn.text, *match.span(part)) if groups.get(part) else ""
+            noun = phrase.strip().lower()
             number = 2 if groups.get("two") else 3 if groups.get("many") else 1
             gender = roles.noun_gender(noun) or roles.gender_of(noun)
             yield Anaphor(*match.span(), match.group(), form, gender, number, word=noun)

@@ -171,8 +171,8 @@ def _hit(document: Document, entry: Entry, place: Spelling) -> Hit | None:
 
 
 def _is_of_other(word: RoleWord, entry: Entry) -> bool:
-    """Whether a role word means somebody else than who has no other name than one (sister): another
-    person's (her sister), or who is that no longer (old flatmate)."""
+    """Whether a role word does not mean a contact who has such a word for a name (sister): it is said
+    of another person's (her sister), or of who is that no longer (old flatmate)."""
     if entry.key.how == "kinship" or name_key(entry.key.text) not in terms():
         return False
     whose = entry.person.relationship or entry.key.text

@@ -11,15 +11,15 @@ _WORK = frozenset({"company", "job_title"})
 
 
 def is_over(text: str, key: str, value: str) -> bool:
-    """Whether a clause of ``text``, which is about one person, says that the ``value`` of the attribute
+    """Whether a sentence of ``text``, which is about one person, says that the ``value`` of the attribute
     ``key`` holds no longer or never did (she left Acme; 小岑不在这家公司). Only of where somebody works or
     lives, since of other attributes the same words often say something else."""
-    said = RE.work if key in _WORK else RE.home if key == "location" else None
-    if said is None or not value:
+    ending = RE.work if key in _WORK else RE.home if key == "location" else None
+    if ending is None or not value:
         return False
-    marked = re.sub(re.escape(simplified(value)), "@", simplified(text), flags=re.I)
+    plain = simplified(text).replace("@", " ")
+    marked = re.sub(re.escape(simplified(value)), "@", plain, flags=re.I)
     return any(
-        said.search(one.text) is not None and RE.open.search(one.whole) is None
-        for one in sentences(marked)
-        if "@" in one.text
+        ending.search(sentence.text) and not RE.open.search(sentence.whole)
+        for sentence in sentences(marked)
     )

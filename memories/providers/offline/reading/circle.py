@@ -185,7 +185,7 @@ class Circle:
             if asked is None or known is None or asked.level == "common" or is_anothers(held):
                 continue
             # Of what one may have several of, words that leave open who is meant tell nobody apart, and
-            # narrower ones (older brother, 二姨 where an aunt is known) tell from somebody else.
+            # narrower ones (older brother, 二姨 where an aunt is known) mean somebody else.
             as_narrow = asked.kind in ONE_AT_A_TIME or (
                 asked.gender == known.gender and asked.tags <= known.tags
             )

@@ -292,20 +292,21 @@ def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
     by which one is addressed goes with the surname (组长姓贺: 贺组长)."""
     merged = False
     for spot in spoken.spots:
-        one, said = spot.who, RE.surname.match(simplified(spoken.text), spot.end)
-        if one is None or one not in circle.people or one.named or spot.how != "role" or not said:
+        one, found = spot.who, RE.surname.match(simplified(spoken.text), spot.end)
+        if one is None or one not in circle.people or one.named or spot.how != "role" or not found:
             continue
+        surname = found["surname"]
         addressed = [
             other
             for other in circle.people
             if other.named and other.contact_id is None and min(other.turns) >= spoken.turn.id
-            if all(_is_addressed(name_key(name), said["surname"]) for name in other.known_as())
+            if all(_is_addressed(name_key(name), surname) for name in other.known_as())
         ]
         if len(addressed) == 1:
             circle.merge(addressed[0], one)
             merged = True
         elif spot.text in titles("zh") or spot.text in ADDRESSES:
-            one.add_name(said["surname"] + spot.text)
+            one.add_name(surname + spot.text)
             circle.changed()
     return merged
 
