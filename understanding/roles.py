@@ -117,7 +117,7 @@ def roles_of(term: str) -> tuple[Role, ...]:
         if said.match(key) and key not in terms():
             tag, bare = name, said.sub("", key).strip()
     found = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0].strip())
-    if lex.old_one.match(key):
+    if key.startswith("old "):
         # An old flatmate is one no longer, since one has one at a time; an old friend still is one.
         over = [tagged((role,), "ex")[0] if role.level == "unique" else role for role in found]
         return tuple(over)

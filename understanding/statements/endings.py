@@ -3,7 +3,7 @@
 import re
 
 from understanding.lexicon.rules import patterns
-from understanding.sentences import sentences
+from understanding.sentences import clauses, sentences
 from understanding.text import simplified
 
 RE = patterns(__file__)
@@ -11,7 +11,7 @@ _WORK = frozenset({"company", "job_title"})
 
 
 def is_over(text: str, key: str, value: str) -> bool:
-    """Whether a sentence of ``text``, which is about one person, says that the ``value`` of the attribute
+    """Whether a clause of ``text``, which is about one person, says that the ``value`` of the attribute
     ``key`` holds no longer or never did (she left Acme; 小岑不在这家公司). Only of where somebody works or
     lives, since of other attributes the same words often say something else."""
     ending = RE.work if key in _WORK else RE.home if key == "location" else None
@@ -20,6 +20,8 @@ def is_over(text: str, key: str, value: str) -> bool:
     plain = simplified(text).replace("@", " ")
     marked = re.sub(re.escape(simplified(value)), "@", plain, flags=re.I)
     return any(
-        ending.search(sentence.text) and not RE.open.search(sentence.whole)
+        ending.search(clause.text) and not RE.meant.search(clause.text)
         for sentence in sentences(marked)
+        if not RE.open.search(sentence.whole)
+        for clause in clauses(sentence)
     )

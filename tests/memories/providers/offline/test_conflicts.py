@@ -139,7 +139,7 @@ def test_the_same_words_about_another_are_another_matter():
     [
         ("Yue works at Acme", ("company", "Acme"), "Yue isn't at Acme, she's at Initech"),
         ("Yue works at Acme", ("company", "Acme"), "Yue quit Acme in March"),
-        ("孙悦在蓝帆公司上班", ("company", "蓝帆公司"), "孙悦从蓝帆公司离职了，在家歇着"),
+        ("孙悦在蓝帆公司上班", ("company", "蓝帆公司"), "孙悦从蓝帆公司离职了，想歇一阵"),
         ("孙悦住在厦门", ("location", "厦门"), "孙悦其实不住厦门，我记错了"),
         ("Yue lives in Leeds", ("location", "Leeds"), "Yue moved away from Leeds"),
         ("Yue is a plumber", ("job_title", "plumber"), "Yue is no longer a plumber"),
@@ -158,6 +158,7 @@ def test_words_that_say_that_a_known_value_is_over_end_it(old, fact, new):
         ("Yue works at Acme", ("company", "Acme"), "Yue isn't at Acme today"),
         ("Yue works at Acme", ("company", "Acme"), "Yue would quit Acme for that"),
         ("Yue works at Acme", ("company", "Acme"), "Has Yue left Acme?"),
+        ("Yue works at Acme", ("company", "Acme"), "If it goes on like this, Yue quits Acme"),
         ("Yue lives in Leeds", ("location", "Leeds"), "Yue left Leeds by train"),
         ("孙悦在蓝帆公司上班", ("company", "蓝帆公司"), "孙悦想从蓝帆公司离职"),
         ("孙悦住在厦门", ("location", "厦门"), "孙悦这周不在厦门"),
