@@ -101,6 +101,9 @@ def test_a_role_has_its_owner_and_is_one_with_the_name_beside_it():
         ("孟川借了我的车，老婆不高兴", "老婆", None),
         ("孟川来了。老婆做了一桌菜", "老婆", None),
         ("孟川在温哥华，妈妈想去看看", "妈妈", None),
+        ("我表哥跟老婆搬去威海了", "老婆", "表哥"),
+        ("我爸和老婆在阳台下棋", "老婆", None),
+        ("我表哥来了，我和老婆去接", "老婆", None),
     ],
 )
 def test_a_bare_partner_or_child_is_theirs_of_whom_the_sentence_is_told(text, word, owner):
@@ -108,6 +111,54 @@ def test_a_bare_partner_or_child_is_theirs_of_whom_the_sentence_is_told(text, wo
     said = [text[span.start : span.end] for span in spans]
     found = owners(text, spans)[said.index(word)]
     assert found == (said.index(owner) if owner else USER)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "owner"),
+    [
+        ("My niece's riding teacher is ill", "teacher", "niece"),
+        ("Ravi's late wife liked tulips", "wife", "Ravi"),
+        ("Ravi's seeing mum on Friday", "mum", None),
+        ("Ravi's my landlord", "landlord", USER),
+        ("外甥的英语老师很凶", "老师", "外甥"),
+        ("孟川的新女朋友会做饭", "女朋友", "孟川"),
+    ],
+)
+def test_what_kind_of_role_it_is_may_stand_between_it_and_its_owner(text, word, owner):
+    spans = person_spans(text)
+    said = [text[span.start : span.end] for span in spans]
+    found = owners(text, spans)[next(at for at, one in enumerate(said) if one.endswith(word))]
+    assert found == (said.index(owner) if isinstance(owner, str) else owner)
+
+
+@pytest.mark.parametrize("text", ["那姑娘叫裴宁", "这大叔真逗"])
+def test_a_demonstrative_says_which_one_and_not_whose(text):
+    assert owners(text, person_spans(text))[0] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("汪工说图纸要改", "汪工"),
+        ("贺导夸了我", "贺导"),
+        ("邱局今天不在", "邱局"),
+        ("I met Mrs Bridge at the vet", "Mrs Bridge"),
+        ("Our teacher is called Dr. Marsh", "Dr. Marsh"),
+        ("I saw mr woods again", "mr woods"),
+        ("Ask Mr Daniel Frost about it", "Mr Daniel Frost"),
+    ],
+)
+def test_a_surname_with_a_title_is_a_name(text, name):
+    spans = person_spans(text)
+    assert name in [text[s.start : s.end] for s in spans if s.kind == "name" and s.probability > 0.65]
+
+
+@pytest.mark.parametrize(
+    "text", ["I drank a Dr Pepper", "Miss Bristol already", "my mrs cooks well", "mr", "汪工作很忙"]
+)
+def test_what_a_title_makes_no_name_of(text):
+    spans = person_spans(text)
+    assert [text[s.start : s.end] for s in spans if s.kind == "name" and s.probability > 0.65] == []
 
 
 @pytest.mark.parametrize("place", ["St. Oswald's", "St. Columba's", "Mt. Isobel"])

@@ -10,13 +10,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple, Protocol
 
+from understanding import segmentation
 from understanding.learned import Logistic, log_odds, model, sigmoid
-from understanding.lexicon import titles, words
+from understanding.lexicon import titles, titles_used, word_sets, words
 from understanding.lexicon.rules import patterns
 from understanding.people.chain import Chain, Segment
 from understanding.people.span_evidence import (
+    Row,
     Token,
     before,
+    begins_longer_word,
     begins_word,
     evidence,
     introduced,
@@ -24,9 +27,10 @@ from understanding.people.span_evidence import (
     is_rare_in_names,
     is_surname,
     is_word,
+    titled,
     tokens,
 )
-from understanding.roles import groups, roles_of, terms
+from understanding.roles import groups, kinship, roles_of, terms
 from understanding.sentences import last_begun
 from understanding.text import is_han, normalise
 
@@ -34,14 +38,20 @@ Kind = Literal["name", "role"]
 USER = -1
 # How likely it is a name that a role is called by (我表姐叫费霁月，): chosen by hand, not learned.
 _NAMED = 0.99
+# … and a surname behind Mr or Dr, which may be a word as well (Mrs Field).
+_ADDRESSED = 0.9
 # Segments that are less likely are not looked at; what is returned is the file's threshold.
 _LEAST = 0.1
 _OF = re.compile(r"(?i)\s*of(?: the)?\s*")
 _CHILDREN = frozenset({"son", "daughter", "child", "grandson", "granddaughter"})
+_PARENTS = frozenset({"mother", "father", "grandmother", "grandfather"})
 _FIRST_PERSON = patterns("first_person")
 _OF_USER = " 们們的"
 _OWNS = re.compile(r"['’]s?\s+\w|的\w")
-_GENITIVE = re.compile(r"(?i)\s*(?:['’]s?|s|的)\s*")
+# … with what kind of theirs it is.
+_GENITIVE = re.compile(
+    r"(?i)\s*(?:['’]s?|s|的)\s*(?P<kind>(?:[^\W\d_]+[ -]){0,2}|[\u4e00-\u9fff]{1,2})"
+)
 
 
 class PersonSpan(NamedTuple):
@@ -102,6 +112,7 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     scales = model("span_tagger")["calibration"]
     toks, rows = evidence(text, known)
     segments = _with_surnames(text, toks, _within_words(toks, _chain().segments(rows, _LEAST)))
+    segments = _with_titles(text, toks, rows, segments)
     roles = {one.end for one in segments if one.kind == "role" and one.probability > 0.5}
     named = [Segment(a, b, "name", _NAMED) for at, a, b in introduced(toks) if at in roles]
     return [
@@ -134,10 +145,10 @@ def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Se
     """The segments, surest first, where a name that cuts a common Chinese word in two gives what it
     has to the one that ends before that word (高澜住|在: 高澜; where its last character hardly stands
     in names, even if the chain did not see that one), and one that begins with the user to the role
-    behind (我|妹)."""
+    behind (我|妹). A surname with a title stays whole (蒋工)."""
     by_place = {(one.start, one.end, one.kind): one for one in segments}
     for one in segments:
-        if one.kind != "name":
+        if one.kind != "name" or _is_addressed(toks, one):
             continue
         instead = (one.start, one.end - 1, "name") if begins_word(toks, one.end - 1) else None
         if instead and is_rare_in_names(toks[one.end - 1].norm):
@@ -149,6 +160,34 @@ def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Se
             both = min(one.probability + by_place[instead].probability, 1.0)
             by_place[instead] = by_place[instead]._replace(probability=both)
     return sorted(by_place.values(), key=lambda one: -one.probability)
+
+
+def _is_addressed(toks: Sequence[Token], name: Segment) -> bool:
+    """Whether a name is a Chinese surname with a title that begins no longer word (蒋工, not 李工作)."""
+    surname, *title = [one.norm for one in toks[name.start : name.end]]
+    is_title = "".join(title) in titles("zh").keys() | titles_used("reader")
+    addressed = surname in words("surnames", "single") and is_title
+    return addressed and not (len(title) == 1 and begins_longer_word(toks, name.end - 1))
+
+
+def _with_titles(
+    text: str, toks: Sequence[Token], rows: Sequence[Row], segments: Sequence[Segment]
+) -> list[Segment]:
+    """The segments, surest first, where a Chinese surname alone takes in the title behind it (王|局),
+    and what has Mr or Dr before it is a name, at least so surely, unless it stands in a letter, a
+    quotation or another frame that makes no people of the user."""
+    found = []
+    for one in segments:
+        whole = one._replace(end=one.end + 1)
+        alone = one.kind == "name" and one.end - one.start == 1 and one.end < len(toks)
+        found.append(whole if alone and _is_addressed(toks, whole) else one)
+    for start, end in titled(text, toks):
+        if any(mark == "quoted" or mark.startswith("framed&") for mark in rows[start]):
+            continue
+        names = [one for one in found if one.kind == "name" and (one.start == start and one.end >= end)]
+        named = max(names, key=lambda one: one.probability, default=Segment(start, end, "name", 0.0))
+        found.append(named._replace(probability=max(named.probability, _ADDRESSED)))
+    return sorted(found, key=lambda one: -one.probability)
 
 
 def _with_surnames(text: str, toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
@@ -262,7 +301,8 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
         return at + 1
     if at and group[at - 1] != group[at]:
         between = text[spans[at - 1].end : span.start]
-        if not between or _GENITIVE.fullmatch(between):
+        genitive = _GENITIVE.fullmatch(between)
+        if not between or (genitive and _is_kind_of(genitive["kind"], text[span.start : span.end])):
             return at - 1
     start = spans[at - 1].end if at else 0
     # One more word may stand between (my older sister).
@@ -271,14 +311,30 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
     if said == "own":
         return USER
     words_for = text[span.start : span.end]
-    if said or not _is_own_bare(words_for):
+    # 那姑娘 says which one, not whose.
+    points = ahead[-1:] == ["the"] and is_han(words_for[0])
+    if said or points or not _is_own_bare(words_for):
         return None
     return _told_of(text, spans, group, at) if is_own_family(words_for) else USER
 
 
+def _is_kind_of(kind: str, role: str) -> bool:
+    """Whether what stands between an 's or 的 and a role, if anything, says of what kind it is (my
+    kid's swimming coach, 儿子的数学老师). Before a relative only few words do, since the 's may be a
+    verb (Tom's seeing mum)."""
+    ownership, related = word_sets("ownership"), kinship(role)
+    if is_han(kind[:1] or " "):
+        return kind in ownership["zh_between"] or segmentation.tag(kind)[:1] in ("n", "v")
+    kinds = [normalise(word) for word in kind.replace("-", " ").split()]
+    if related is not None and related.subtype in ("family", "partner"):
+        return all(word in ownership["en_between"] | ownership["en_ex"] for word in kinds)
+    return all(before(word) == "word" for word in kinds)
+
+
 def _told_of(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int:
     """Whose a bare partner or child is: theirs of whom the sentence is told by name
-    (晓峰在慕尼黑，老婆是韩国人), unless it speaks of the user too; else the user's."""
+    (晓峰在慕尼黑，老婆是韩国人) or in Chinese by what they are (我弟跟女朋友分手了), unless it speaks of
+    the user too; else the user's, with whose own family they are as well (我妈跟老公去买菜)."""
     start = spans[at].start
     sentence = last_begun(text[:start])
     begin = start - len(sentence)
@@ -287,7 +343,18 @@ def _told_of(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) 
         return USER
     if _FIRST_PERSON.spoken.sub("", text[begin : spans[told[0]].start]).strip(_OF_USER):
         return USER
-    return next((n for n in told if group[n] == group[told[0]] and spans[n].kind != "role"), USER)
+    subject = [n for n in told if group[n] == group[told[0]]]
+    if named := [n for n in subject if spans[n].kind != "role"]:
+        return named[0]
+    first = spans[subject[0]]
+    return USER if _is_of_household(text[first.start : first.end]) else subject[0]
+
+
+def _is_of_household(role: str) -> bool:
+    """Whether a partner or child beside somebody in such a role is as likely the user's as theirs:
+    beside the user's own partner, child and parents, and in other languages than Chinese."""
+    known = kinship(role) if is_han(role[0]) else None
+    return known is None or known.subtype == "partner" or known.kind in _CHILDREN | _PARENTS
 
 
 def is_own_family(word: str) -> bool:

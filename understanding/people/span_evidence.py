@@ -467,6 +467,33 @@ def introduced(toks: Sequence[Token]) -> Iterator[tuple[int, int, int]]:
             yield at, start, end
 
 
+def titled(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int]]:
+    """English titles with the name behind them, both written with a capital (Mr Bloom, Dr. Jo Lake;
+    mr bloom): the start of the title and the end of the name. None behind an article (a Dr Pepper),
+    an owner (my mrs cooks) or what begins a letter (Dear Mr Lake), and no Miss that begins a
+    sentence, which may be the verb."""
+    shapes = [_shape(text[one.start : one.end]) for one in toks]
+    for at, token in enumerate(toks):
+        if token.norm not in _ENGLISH_TITLES:
+            continue
+        name = at + 1 + (toks[at + 1 : at + 2] != [] and toks[at + 1].norm == ".")
+        ahead = toks[at - 1].norm if at else "."
+        is_verb = token.norm == "miss" and ahead in _SENTENCE_END
+        if name == len(toks) or is_verb or ahead == "dear" or before(ahead) in _NO_TITLE_BEHIND:
+            continue
+        written = "x" if shapes[at] == "x" and token.norm in _ONLY_TITLES else "Xx"
+        if {shapes[at], shapes[name]} == {written} and toks[name].norm not in words("stopwords"):
+            is_full = is_given(toks[name].norm) and shapes[name + 1 : name + 2] == ["Xx"]
+            yield at, name + 1 + is_full
+
+
+# Those that only address somebody, and that of doctors; and those that are nothing else, in whatever
+# case.
+_ENGLISH_TITLES = {word for word, title in titles("en").items() if "*" in title.kinds} | {"dr"}
+_ONLY_TITLES = frozenset(("mr", "mrs"))
+_NO_TITLE_BEHIND = frozenset(("some", "the", "own", "others"))
+
+
 def _name_form(characters: Sequence[str]) -> str:
     """The form of name that characters have, with what the dictionary says of them and their
     likeness to a given name; or nothing."""
@@ -538,9 +565,15 @@ def begins_word(toks: Sequence[Token], at: int) -> bool:
     rarely is part of a given name."""
     if not toks[at].han:
         return False
-    alone, pair = toks[at].norm, toks[at : at + 2]
+    alone = toks[at].norm
     if _often(alone) > 2 and _given_characters().get(alone, 0.0) < -1:
         return True
+    return begins_longer_word(toks, at)
+
+
+def begins_longer_word(toks: Sequence[Token], at: int) -> bool:
+    """Whether a Chinese character begins a common word with the one behind it."""
+    alone, pair = toks[at].norm, toks[at : at + 2]
     glued = len(pair) == 2 and pair[1].han and pair[0].end == pair[1].start
     return glued and _often(alone + pair[1].norm) > 1
 

@@ -238,7 +238,9 @@ class _Linker:
             one.by_pronoun = True
         for span in named:
             one.add_name(self._words(span))
-        if role and not one.role and (named or (owner is not None and not one.named)):
+        if role and not one.role and (named or (owner is not None and not one.named)) and (
+            is_said or normalise(role) not in ADDRESSES
+        ):
             one.role, one.owner = called(role), owner if owner is not one else None
         one.certainty = max(one.certainty, certainty) if one.contact_id is None else 1.0
         circle.changed()
@@ -282,8 +284,8 @@ class _Linker:
         name = self._words(best) if best else called(role)
         person = self.circle.meet(name, named=best is not None, role=called(role), owner=owner)
         known = kinship(role) if role else None
-        anybody = known is None or known.level == "common" or normalise(role) in ADDRESSES
-        if not named and not is_said and anybody:
+        one_of_many = not named and (known is None or known.level == "common")
+        if not is_said and (one_of_many or normalise(role) in ADDRESSES):
             person.role = ""  # whose they are is not said
         return person
 
@@ -345,7 +347,7 @@ def in_place(spots: Iterable[Spot]) -> list[Spot]:
 
 # What stands before the relative of somebody meant by a pronoun.
 ANOTHERS = re.compile(
-    r"(?:[他她你妳您佢]|自己|人家|对方|對方)(?:们|們|哋)?(?:的|嘅|家)?(?:的)?\s?$"
+    r"(?:[他她你妳您佢]|自己|人家|对方|對方)(?:们|們|哋)?(?:家|公司|[学學]校|[单單]位|部[门門]|班)?(?:[的嘅]|里的?)?\s?$"
     r"|\b(?:his|her|their|your|its)\s(?:[\w'’-]+\s){0,2}$",
     re.I,
 )

@@ -732,6 +732,20 @@ def test_a_surname_said_of_a_role_is_of_whom_is_addressed_by_it(lines, people):
 def test_a_word_for_kin_that_anybody_is_called_by_makes_nobody_a_relative_of_the_user():
     assert relationships_by_name(talk("阿姨今天来打扫了，把窗户也擦了。")) == set()
     assert relationships_by_name(talk("我阿姨从广州来看我。")) == {("阿姨", "阿姨")}
+    met = talk("朋友介绍的，那姑娘叫裴宁，在海关上班。")
+    assert relationships_by_name(met) == {("裴宁", "")}
+
+
+def test_a_colleague_of_whom_a_pronoun_means_is_none_of_the_user():
+    lines = "我发小阿泰下周结婚，在珠海办酒。", "新娘是他公司同事，叫乔语桐。"
+    assert relationships_by_name(talk(*lines)) == {("阿泰", "发小"), ("乔语桐", "")}
+
+
+def test_who_parted_from_a_partner_parted_from_their_own():
+    lines = "楼下大妈给我介绍了个相亲对象，姓罗。", "我弟跟女朋友分手了。"
+    found = talk(*lines)
+    names = {one.ref: one.name for one in found.people}
+    assert [names[ref] for ref in found.memories[-1].people] == ["弟弟"]
 
 
 def test_a_role_is_known_though_the_sentence_that_said_it_is_not_kept():
