@@ -150,7 +150,9 @@ def test_a_demonstrative_says_which_one_and_not_whose(text):
 )
 def test_a_surname_with_a_title_is_a_name(text, name):
     spans = person_spans(text)
-    assert name in [text[s.start : s.end] for s in spans if s.kind == "name" and s.probability > 0.65]
+    assert name in [
+        text[s.start : s.end] for s in spans if s.kind == "name" and s.probability > 0.65
+    ]
 
 
 @pytest.mark.parametrize(

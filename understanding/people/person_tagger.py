@@ -184,9 +184,11 @@ def _with_titles(
     for start, end in titled(text, toks):
         if any(mark == "quoted" or mark.startswith("framed&") for mark in rows[start]):
             continue
-        names = [one for one in found if one.kind == "name" and (one.start == start and one.end >= end)]
-        named = max(names, key=lambda one: one.probability, default=Segment(start, end, "name", 0.0))
-        found.append(named._replace(probability=max(named.probability, _ADDRESSED)))
+        names = [
+            one for one in found if one.kind == "name" and one.start == start and one.end >= end
+        ]
+        surest = max(names, key=lambda one: one.probability, default=Segment(start, end, "name", 0))
+        found.append(surest._replace(probability=max(surest.probability, _ADDRESSED)))
     return sorted(found, key=lambda one: -one.probability)
 
 

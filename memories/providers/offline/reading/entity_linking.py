@@ -238,9 +238,8 @@ class _Linker:
             one.by_pronoun = True
         for span in named:
             one.add_name(self._words(span))
-        if role and not one.role and (named or (owner is not None and not one.named)) and (
-            is_said or normalise(role) not in ADDRESSES
-        ):
+        is_theirs = role and (is_said or normalise(role) not in ADDRESSES)
+        if is_theirs and not one.role and (named or (owner is not None and not one.named)):
             one.role, one.owner = called(role), owner if owner is not one else None
         one.certainty = max(one.certainty, certainty) if one.contact_id is None else 1.0
         circle.changed()
