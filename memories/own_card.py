@@ -11,7 +11,7 @@ from contacts.cards import line
 from understanding.attributes import ON_OWN_CARD, is_single, label
 from understanding.languages import wording
 from understanding.names import KIN, kinds_of
-from understanding.roles import is_anothers, kinship, terms
+from understanding.roles import is_anothers, roles_of, terms
 from understanding.text import estimate_tokens, normalise, one_line
 
 MOST_TOKENS = 150
@@ -82,9 +82,9 @@ def text_of(end_user: EndUser) -> str:
 def is_family(name: str, relationship: str) -> bool:
     """Whether a contact is a partner or relative of the user's: by what they are to the user, or
     where that isn't known by a name that is such a word. A former partner is none, and neither is
-    whoever is only called like a relative (王阿姨)."""
-    role = kinship(relationship or name)
-    if role is None or role.subtype not in ("partner", "family") or "ex" in role.tags:
+    whoever is only called like a relative (王阿姨), or by a word that means others as well (老大)."""
+    roles = roles_of(relationship or name)
+    if not roles or any(r.subtype not in ("partner", "family") or "ex" in r.tags for r in roles):
         return False
     return not is_anothers(relationship) if relationship else normalise(name) in terms()
 

@@ -131,6 +131,40 @@ def test_what_kind_of_role_it_is_may_stand_between_it_and_its_owner(text, word, 
     assert found == (said.index(owner) if isinstance(owner, str) else owner)
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("My niece has a toddler called Ines who bites", "Ines"),
+        ("A plumber named Pavel fixed it", "Pavel"),
+        ("Her son's called Rufus", "Rufus"),
+        ("邻居有个女儿叫朵朵，爱画画", "朵朵"),
+    ],
+)
+def test_a_word_for_a_person_introduces_a_name(text, name):
+    spans = person_spans(text)
+    assert name in [
+        text[s.start : s.end] for s in spans if s.kind == "name" and s.probability > 0.65
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["My niece has a boyfriend called Rufus", "我表姐有个女儿叫朵朵，爱画画", "Mum called Rufus"],
+)
+def test_whom_somebody_has_or_rings_is_not_that_somebody(text):
+    spans = person_spans(text)
+    group = same_person(text, spans)
+    assert group[-1] != group[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["We saw a film called Heat", "妹妹叫外卖", "“a man called Horse”"]
+)
+def test_what_is_called_something_without_being_a_person(text):
+    spans = person_spans(text)
+    assert [text[s.start : s.end] for s in spans if s.kind == "name"] == []
+
+
 @pytest.mark.parametrize("text", ["那姑娘叫裴宁", "这大叔真逗"])
 def test_a_demonstrative_says_which_one_and_not_whose(text):
     assert owners(text, person_spans(text))[0] is None

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from understanding import roles
 from understanding.certainty import NAMED
-from understanding.lexicon import alternation, words
+from understanding.lexicon import alternation, rows, word_sets, words
 from understanding.lexicon.rules import patterns
 from understanding.roles import terms
 from understanding.segmentation import Word, cut
@@ -213,6 +213,8 @@ def _phrases(turn: Turn) -> Iterator[Anaphor]:
             says_what = lex.copula_zh.search(turn.text, 0, match.start())
             if form == "bare" and (says_what or not {*match.span()} <= edges):
                 continue
+            if form == "definite" and _says_which(match):
+                continue
             part = "noun" if groups.get("noun") else "bare"
             phrase = roles.with_former(turn.text, *match.span(part)) if groups.get(part) else ""
             noun = phrase.strip().lower()
@@ -221,6 +223,18 @@ def _phrases(turn: Turn) -> Iterator[Anaphor]:
             yield Anaphor(*match.span(), match.group(), form, gender, number, word=noun)
 
 
+def _says_which(definite: re.Match[str]) -> bool:
+    """Whether a definite phrase says by what else somebody is who they are, and so speaks of them for
+    the first time: the boiler man, not the poor man."""
+    noun = definite.groupdict().get("bare") or ""
+    kinds = definite[0].lower().removesuffix(noun.lower()).split()[1:]
+    return noun.lower() in _GENERIC and not all(kind in _QUALITIES for kind in kinds)
+
+
+_GENERIC = frozenset(row["word"] for row in rows("heads") if row["language"] == "en")
+_QUALITIES = frozenset().union(
+    *(word_sets("ownership")[group] for group in ("en_between", "en_ex", "en_adjectives"))
+)
 _OWNS = frozenset(("his", "her", "their"))
 
 

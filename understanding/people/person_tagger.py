@@ -27,10 +27,12 @@ from understanding.people.span_evidence import (
     is_rare_in_names,
     is_surname,
     is_word,
+    is_word_for_person,
     titled,
     tokens,
 )
 from understanding.roles import groups, kinship, roles_of, terms
+from understanding.same_person.relationships import ONE_AT_A_TIME
 from understanding.sentences import last_begun
 from understanding.text import is_han, normalise
 
@@ -42,11 +44,15 @@ _NAMED = 0.99
 _ADDRESSED = 0.9
 # Segments that are less likely are not looked at; what is returned is the file's threshold.
 _LEAST = 0.1
-_OF = re.compile(r"(?i)\s*of(?: the)?\s*")
 _CHILDREN = frozenset({"son", "daughter", "child", "grandson", "granddaughter"})
 _PARENTS = frozenset({"mother", "father", "grandmother", "grandfather"})
 _FIRST_PERSON = patterns("first_person")
+_OF = (["of"], ["of", "the"])
 _OF_USER = " 们們的"
+# Somebody else is met by the name behind it: has a son called, 有个儿子叫.
+_MEETS = re.compile(
+    r"(?i)\b(?:an?|another)\s[^,.;]{2,40}\b(?:called|named)\s*$|[个只位条][^，。,]{1,8}叫做?$"
+)
 _OWNS = re.compile(r"['’]s?\s+\w|的\w")
 # … with what kind of theirs it is.
 _GENITIVE = re.compile(
@@ -114,13 +120,23 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     segments = _with_surnames(text, toks, _within_words(toks, _chain().segments(rows, _LEAST)))
     segments = _with_titles(text, toks, rows, segments)
     roles = {one.end for one in segments if one.kind == "role" and one.probability > 0.5}
-    named = [Segment(a, b, "name", _NAMED) for at, a, b in introduced(toks) if at in roles]
+    named = [
+        Segment(start, end, "name", _NAMED)
+        for at, start, end in introduced(text, toks)
+        if at in roles or (at and is_word_for_person(rows[at - 1]) and not _is_framed(rows[start]))
+    ]
     return [
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
         for one in sorted(apart([*named, *segments]))
         if one.kind == "role"
         or not (_is_title_or_greeting(toks, one) or _is_of_place(text, toks, one))
     ]
+
+
+def _is_framed(row: Row) -> bool:
+    """Whether the features of a token say that it stands in a quotation, or in a text about a work or a
+    role, which makes no people of the user."""
+    return any(mark == "quoted" or mark.startswith("framed&") for mark in row)
 
 
 def _is_title_or_greeting(toks: Sequence[Token], name: Segment) -> bool:
@@ -174,15 +190,14 @@ def _with_titles(
     text: str, toks: Sequence[Token], rows: Sequence[Row], segments: Sequence[Segment]
 ) -> list[Segment]:
     """The segments, surest first, where a Chinese surname alone takes in the title behind it (王|局),
-    and what has Mr or Dr before it is a name, at least so surely, unless it stands in a letter, a
-    quotation or another frame that makes no people of the user."""
+    and what has Mr or Dr before it is a name, at least so surely."""
     found = []
     for one in segments:
         whole = one._replace(end=one.end + 1)
         alone = one.kind == "name" and one.end - one.start == 1 and one.end < len(toks)
         found.append(whole if alone and _is_addressed(toks, whole) else one)
     for start, end in titled(text, toks):
-        if any(mark == "quoted" or mark.startswith("framed&") for mark in rows[start]):
+        if _is_framed(rows[start]):
             continue
         names = [
             one for one in found if one.kind == "name" and one.start == start and one.end >= end
@@ -289,17 +304,27 @@ def only_owns(text: str, end: int) -> bool:
 
 def _is_owner_alone(text: str, spans: Sequence[Placed], one: int, at: int) -> bool:
     """Whether the role ``at`` says no more than whose the next word is, so that another word, ``one``,
-    is not the same person (Ida is my mum's sister: Ida is not the mum)."""
+    is not the same person (Ida is my mum's sister: Ida is not the mum), or is one whom ``one`` has
+    or rang (Ida has a son called Max; Mum called Max)."""
     span, other = spans[at], spans[one]
+    between = text[other.end : span.start]
+    if _MEETS.search(between) or (between.strip() == "called" and _has_one(text, other)):
+        return True
     if span.kind != "role" or text[span.start : span.end] == text[other.start : other.end]:
         return False
     beside = any(after.kind == "role" and after.start == span.end for after in spans[at + 1 :])
     return beside or only_owns(text, span.end)
 
 
+def _has_one(text: str, span: Placed) -> bool:
+    """Whether a span is a role in which the user has one person only, who needs no name."""
+    role = kinship(text[span.start : span.end]) if span.kind == "role" else None
+    return role is not None and role.kind in ONE_AT_A_TIME
+
+
 def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int | None:
     span = spans[at]
-    if at + 1 < len(spans) and _OF.fullmatch(text[span.end : spans[at + 1].start]):
+    if at + 1 < len(spans) and text[span.end : spans[at + 1].start].lower().split() in _OF:
         return at + 1
     if at and group[at - 1] != group[at]:
         between = text[spans[at - 1].end : span.start]

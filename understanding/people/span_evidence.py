@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pkgutil import iter_modules
 from typing import NamedTuple
 
@@ -137,6 +137,14 @@ def _is_before_digit(text: str, token: Token) -> bool:
     name does not count: the number may be an age (Tom3岁)."""
     is_letters = not token.han and token.norm.isalpha()
     return is_letters and text[token.end : token.end + 1].isdigit() and not is_given(token.norm)
+
+
+def is_word_for_person(row: Row) -> bool:
+    """Whether the features of a token say that it ends a word for a person, and none for a work or its
+    characters."""
+    return not any(_is(mark, "frame") for mark in row) and any(
+        _is(mark, *_PEOPLE) and mark[-2:] in ("=E", "=S") for mark in row
+    )
 
 
 def _is(mark: str, *kinds: str) -> bool:
@@ -446,25 +454,49 @@ def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]
     return out
 
 
-def introduced(toks: Sequence[Token]) -> Iterator[tuple[int, int, int]]:
-    """Chinese names that end a clause behind 叫 (我表姐叫费霁月，): the place of 叫, and the name's start
-    and end. A name is a surname with one or two characters that names have (not 关灯), and does not
-    begin with another word (高兴). The chain of spans did not learn this as a feature: the corpus has
-    few such sentences."""
+def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int]]:
+    """Names that a word for a person introduces, with the place where that word ends: in Chinese
+    behind 叫 and at the end of a clause (我表姐叫费霁月，), in English behind called or named and written
+    with a capital (a toddler called Wilf). The chain of spans did not learn this as a feature: the
+    corpus has few such sentences."""
     for at, token in enumerate(toks):
-        if token.norm != "叫":
-            continue
-        start = at + 1 + (at + 1 < len(toks) and toks[at + 1].norm in "做作")
-        end = start
-        while end < len(toks) and toks[end].han and toks[end].start == toks[end - 1].end:
-            end += 1
-        clause = "".join(t.norm for t in toks[start:end])
-        size = next((n for n in (2, 1) if clause[:n] in words("surnames")), 0)
-        given = clause[size:]
-        if not size or not 1 <= len(given) <= 2 or sum(map(_census_odds, given)) <= -len(given) / 2:
-            continue
-        if size == 2 or _often(clause[:2]) < 2:
-            yield at, start, end
+        if token.norm == "叫":
+            if name := _behind_jiao(toks, at):
+                yield at, *name
+        elif token.norm in ("called", "named") and at + 1 < len(toks):
+            noun_ends = at - (at > 0 and toks[at - 1].norm in _BEING)
+            written = [*takewhile(lambda one: _is_capital(text, one), toks[at + 1 : at + 4])]
+            if written and written[0].norm not in titles("en"):
+                yield noun_ends, at + 1, at + 1 + len(written)
+
+
+_BEING = frozenset(("'s", "’s", "is", "was"))
+
+
+def _behind_jiao(toks: Sequence[Token], at: int) -> tuple[int, int] | None:
+    """The start and end of the name that ends a clause behind 叫: a surname with one or two characters
+    that names have (not 关灯), two such characters alone, or one twice; not what begins with another word
+    (高兴)."""
+    start = at + 1 + (at + 1 < len(toks) and toks[at + 1].norm in "做作")
+    end = start
+    while end < len(toks) and toks[end].han and toks[end].start == toks[end - 1].end:
+        end += 1
+    clause = "".join(t.norm for t in toks[start:end])
+    size = next((n for n in (2, 1) if clause[:n] in words("surnames")), 0)
+    given = clause[size:]
+    if len(given) not in (1, 2) or sum(map(_census_odds, given)) <= -len(given) / 2:
+        return None
+    if size:
+        is_name = size == 2 or _often(clause[:2]) < 2
+    else:
+        is_name = not is_word(given) or (given[0] == given[-1] and given not in terms())
+    return (start, end) if is_name and len(clause) > 1 else None
+
+
+def _is_capital(text: str, token: Token) -> bool:
+    """Whether a word is written with a capital, as a name is, and is none of the commonest words."""
+    is_written = _shape(text[token.start : token.end]) == "Xx"
+    return is_written and token.norm not in words("stopwords")
 
 
 def titled(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int]]:
@@ -472,7 +504,6 @@ def titled(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int]]:
     mr bloom): the start of the title and the end of the name. None behind an article (a Dr Pepper),
     an owner (my mrs cooks) or what begins a letter (Dear Mr Lake), and no Miss that begins a
     sentence, which may be the verb."""
-    shapes = [_shape(text[one.start : one.end]) for one in toks]
     for at, token in enumerate(toks):
         if token.norm not in _ENGLISH_TITLES:
             continue
@@ -481,10 +512,14 @@ def titled(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int]]:
         is_verb = token.norm == "miss" and ahead in _SENTENCE_END
         if name == len(toks) or is_verb or ahead == "dear" or before(ahead) in _NO_TITLE_BEHIND:
             continue
-        written = "x" if shapes[at] == "x" and token.norm in _ONLY_TITLES else "Xx"
-        if {shapes[at], shapes[name]} == {written} and toks[name].norm not in words("stopwords"):
-            is_full = is_given(toks[name].norm) and shapes[name + 1 : name + 2] == ["Xx"]
-            yield at, name + 1 + is_full
+        if token.norm in _ONLY_TITLES and text[token.start : toks[name].end].islower():
+            is_name = toks[name].norm.isalpha() and toks[name].norm not in words("stopwords")
+        else:
+            is_name = _is_capital(text, token) and _is_capital(text, toks[name])
+        if is_name:
+            rest = toks[name + 1 : name + 2]
+            is_full = rest and is_given(toks[name].norm) and _is_capital(text, rest[0])
+            yield at, name + 2 if is_full else name + 1
 
 
 # Those that only address somebody, and that of doctors; and those that are nothing else, in whatever

@@ -29,7 +29,7 @@ def test_a_role_is_called_by_a_whole_name(said: str, name: str) -> None:
     ],
 )
 def test_what_somebody_is_told_to_do_is_no_name(said: str) -> None:
-    assert list(introduced(tokens(said))) == []
+    assert list(introduced(said, tokens(said))) == []
 
 
 def test_a_sentence_that_is_said_again_bears_no_name_out() -> None:

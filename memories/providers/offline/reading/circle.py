@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 from memories.types import ExtractedPerson, Subtype
-from understanding.lexicon import words
+from understanding.lexicon import rows, words
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.roles import is_anothers, kinship, person_gender, terms
 from understanding.same_person.relationships import ONE_AT_A_TIME
@@ -62,14 +62,15 @@ class PersonDraft:
         return [self.name, *self.aliases]
 
     def add_name(self, name: str) -> None:
-        """A further name; the fuller one is the name. A role they were called by stays findable."""
+        """A further name; the fuller one is the name. A role they were called by stays findable, but for
+        a word for anybody (the guy)."""
         name = written(name) if kinship(name) is None else name
         if name in self.known_as():
             return
         if not self.named or extends(name, self.name):
             name, self.name = self.name, name
             self.named = True
-        if name not in self.aliases and normalise(name) != normalise(self.name):
+        if name not in self.aliases and normalise(name) not in (normalise(self.name), *ANYBODY):
             self.aliases.append(name)
 
     def extracted(self) -> ExtractedPerson:
@@ -100,6 +101,8 @@ def extends(full: str, short: str) -> bool:
     return other in (one.split(" ")[0], one.split(" ")[-1]) and one.split(" ")[0] not in _TITLES
 
 
+# Nouns for anybody, which say nobody's role.
+ANYBODY = frozenset(row["word"] for row in rows("heads")) - terms().keys()
 _TITLES = frozenset("mr mrs ms miss dr prof sir aunty auntie aunt uncle coach chef".split())
 
 

@@ -244,24 +244,32 @@ def own_names(circle: Circle, spoken: SpokenTurn) -> Iterator[str]:
 
 
 def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Whether a turn's words made one person of two: whoever is called something bears that name."""
-    merged = False
+    """Whether a turn's words made one person of two, or say whom a pronoun means: whoever is called
+    something bears that name."""
+    learned = False
     for spot, name, between in _beside(spoken.text, spoken.spots):
         one, other = spot.who, name.who
         if one is None or other is None or one is other:
             continue
         if one not in circle.people or other not in circle.people:
             continue
-        equal = spot.how == "name" and RE.equals.fullmatch(between)
-        bearer = _bearer(circle, spoken, spot)
+        is_pronoun = spot.how in ("pronoun", "several")
+        is_equal = spot.how == "name" and RE.equals.fullmatch(between)
+        is_called = _statement(RE.called, spot, spoken.text, between)
+        # Our boss is a Tan, we call him Mr Tan.
+        is_before = is_pronoun and _is_before(spoken, other, spot)
+        bearer = None if is_before else _bearer(circle, spoken, spot, name.text, between)
         two_contacts = (bearer or one).contact_id is not None and other.contact_id is not None
-        is_called = bearer is not None and _states(RE.called, spot, spoken.text, between)
-        if equal or (is_called and not two_contacts):
+        if is_equal or (is_called and bearer is not None and not two_contacts):
             person = circle.merge(bearer or one, other)
-            if spot.how in ("pronoun", "several"):
-                spoken.named[spot.start, spot.end] = person
-            merged = True
-    return merged
+        elif is_pronoun and bearer is None and _is_subject(is_called):
+            person = other
+        else:
+            continue
+        if is_pronoun:
+            spoken.named[spot.start, spot.end] = person
+        learned = True
+    return learned
 
 
 def learn_full_names(circle: Circle, spoken: SpokenTurn) -> bool:
@@ -406,15 +414,23 @@ def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]
             yield spot, name, gap
 
 
-def _bearer(circle: Circle, spoken: SpokenTurn, spot: Spot) -> PersonDraft | None:
+def _bearer(
+    circle: Circle, spoken: SpokenTurn, spot: Spot, name: str, between: str
+) -> PersonDraft | None:
     """Whom a naming sentence names that begins with ``spot``; None where that isn't sure. A name is
     said of whom has none: where a pronoun may mean several, or was taken for somebody of an earlier
-    turn who has a name, of the only one of these, or of the people of the turn before, who has none."""
+    turn who has a name, of the only one in this turn before it, of these, or of the people of the
+    turn before, who has none. Who has a name is called something else (they call him Bear), but has
+    no other for his name (his name's Gary)."""
     one, this, gender = spot.who, spoken.turn.id, _gender(spot.text)
     before = _named_before(spoken, spot)
     if one is None or (spot.how in ("pronoun", "several") and before and one not in before):
         return None
     is_earlier = spot.how == "pronoun" and one.named and this not in one.turns
+    roles = [s.who for s in spoken.spots if s.how == "role" and s.end <= spot.start]
+    unnamed_here = {who for who in roles if who is not None and not who.named}
+    if is_earlier and len(unnamed_here) == 1:
+        return next(iter(unnamed_here))
     people: Sequence[PersonDraft] = spot.people if spot.how == "several" and gender else ()
     if is_earlier and gender:
         agreeing = [
@@ -426,6 +442,10 @@ def _bearer(circle: Circle, spoken: SpokenTurn, spot: Spot) -> PersonDraft | Non
     unnamed = {now for person in people if (now := circle.now(person)) and not now.named}
     if len(unnamed) == 1:
         return next(iter(unnamed))
+    if is_earlier and _is_subject(_statement(RE.called, spot, spoken.text, between)):
+        is_form = relate(tuple(one.known_as()), (name,)).how in MADE_FROM
+        is_titled = all(title_of(name_key(known))[1] for known in one.known_as())
+        return one if is_form or is_titled else None
     return one if _says_whom(spot) else None
 
 
@@ -441,6 +461,16 @@ def _named_before(spoken: SpokenTurn, spot: Spot) -> set[PersonDraft]:
     return {one.who for one in before if one.who is not None}
 
 
+def _is_subject(statement: re.Match[str] | None) -> bool:
+    """Whether a statement of a name has whom it names for its subject (his name is, not call him)."""
+    return statement is not None and statement[0].startswith("@")
+
+
+def _is_before(spoken: SpokenTurn, one: PersonDraft, spot: Spot) -> bool:
+    """Whether the turn speaks of somebody before a place of it."""
+    return any(other.who is one and other.end <= spot.start for other in spoken.spots)
+
+
 def _says_whom(spot: Spot) -> bool:
     """Whether a place is a name, a role or a pronoun that means one person, surely enough to say
     more of them by it."""
@@ -449,10 +479,17 @@ def _says_whom(spot: Spot) -> bool:
 
 
 def _states(pattern: re.Pattern[str], spot: Spot, text: str, between: str) -> bool:
+    return _statement(pattern, spot, text, between) is not None
+
+
+def _statement(
+    pattern: re.Pattern[str], spot: Spot, text: str, between: str
+) -> re.Match[str] | None:
+    """What ``pattern`` finds in the words around a place, which stands there as @."""
     before = simplified(text[max(0, spot.start - 10) : spot.start])
     suffix = spot.text[1:] if spot.how == "user" and len(spot.text) > 1 else ""
     suffix = suffix if suffix[:1] in "'’m" else ""
-    return bool(pattern.search(f"{before}@{suffix}{between}"))
+    return pattern.search(f"{before}@{suffix}{between}")
 
 
 def until_override(text: str) -> str:

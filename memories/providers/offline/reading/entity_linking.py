@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memories.providers.offline.reading.circle import Circle, PersonDraft, called
+from memories.providers.offline.reading.circle import ANYBODY, Circle, PersonDraft, called
 from understanding import segmentation
 from understanding.certainty import FOLLOWS, KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
 from understanding.lexicon import words
@@ -238,8 +238,8 @@ class _Linker:
             one.by_pronoun = True
         for span in named:
             one.add_name(self._words(span))
-        is_theirs = role and (is_said or normalise(role) not in ADDRESSES)
-        if is_theirs and not one.role and (named or (owner is not None and not one.named)):
+        says_tie = _is_tie(role, is_said=is_said) and not one.role
+        if says_tie and (named or (owner is not None and not one.named)):
             one.role, one.owner = called(role), owner if owner is not one else None
         one.certainty = max(one.certainty, certainty) if one.contact_id is None else 1.0
         circle.changed()
@@ -284,9 +284,16 @@ class _Linker:
         person = self.circle.meet(name, named=best is not None, role=called(role), owner=owner)
         known = kinship(role) if role else None
         one_of_many = not named and (known is None or known.level == "common")
-        if not is_said and (one_of_many or normalise(role) in ADDRESSES):
+        if not _is_tie(role, is_said=is_said) or (one_of_many and not is_said):
             person.role = ""  # whose they are is not said
         return person
+
+
+def _is_tie(role: str, *, is_said: bool) -> bool:
+    """Whether a role word says what somebody is to anybody: no noun for everybody (the guy), and where
+    it isn't said whose they are none by which strangers are called (大叔)."""
+    word = normalise(role)
+    return bool(word) and word not in ANYBODY and (is_said or word not in ADDRESSES)
 
 
 def _has_other_full_name(name: str, one: PersonDraft) -> bool:

@@ -738,7 +738,43 @@ def test_a_word_for_kin_that_anybody_is_called_by_makes_nobody_a_relative_of_the
 
 def test_a_colleague_of_whom_a_pronoun_means_is_none_of_the_user():
     lines = "我发小阿泰下周结婚，在珠海办酒。", "新娘是他公司同事，叫乔语桐。"
-    assert relationships_by_name(talk(*lines)) == {("阿泰", "发小"), ("乔语桐", "")}
+    assert relationships_by_name(talk(*lines)) == {("阿泰", "发小"), ("乔语桐", "阿泰的同事")}
+
+
+@pytest.mark.parametrize(
+    ("lines", "people"),
+    [
+        # Who has a name has no other for his name.
+        (
+            ("my partner Idris starts at the mill on Monday", "his name's Gerald, he's a plumber"),
+            {("Idris", "partner"), ("Gerald", "")},
+        ),
+        (
+            ("My partner Idris is from Wales.", "They call him Bear."),
+            {("Idris", "partner")},
+        ),
+        # The man who comes to mend something is none of those spoken of.
+        (
+            (
+                "our landlady says the boiler man comes thursday",
+                "his name's Gerald, he's a plumber",
+            ),
+            {("landlady", "landlady"), ("Gerald", "")},
+        ),
+        (
+            ("组里还有个老外，叫Mateo，西班牙来的。", "我们老大姓岑，大家都叫他岑总。"),
+            {("Mateo", ""), ("岑总", "老大")},
+        ),
+        (("坐我旁边的女生叫黎黎，也是应届。",), {("黎黎", "")}),
+    ],
+)
+def test_a_name_is_of_whom_has_none_yet(lines, people):
+    assert relationships_by_name(talk(*lines)) == people
+
+
+def test_a_word_for_anybody_is_no_alias():
+    found = talk("the guy across the hall is a drummer", "his name is Bram and he plays jazz")
+    assert [(one.name, one.aliases) for one in found.people] == [("Bram", ())]
 
 
 def test_who_parted_from_a_partner_parted_from_their_own():
