@@ -262,7 +262,9 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         two_contacts = (bearer or one).contact_id is not None and other.contact_id is not None
         if is_equal or (is_called and bearer is not None and not two_contacts):
             person = circle.merge(bearer or one, other)
-        elif is_pronoun and bearer is None and _is_subject(is_called):
+        elif (
+            is_called and is_pronoun and (is_before or (bearer is None and _is_subject(is_called)))
+        ):
             person = other
         else:
             continue

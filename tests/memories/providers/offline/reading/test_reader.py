@@ -772,6 +772,13 @@ def test_a_name_is_of_whom_has_none_yet(lines, people):
     assert relationships_by_name(talk(*lines)) == people
 
 
+def test_a_pronoun_means_whom_its_own_sentence_names():
+    lines = "组里还有个老外，叫Mateo，西班牙来的。", "我们老大姓岑，大家都叫他岑总。"
+    found = talk(*lines)
+    names = {one.ref: one.name for one in found.people}
+    assert [names[ref] for ref in found.memories[-1].people] == ["岑总"]
+
+
 def test_a_word_for_anybody_is_no_alias():
     found = talk("the guy across the hall is a drummer", "his name is Bram and he plays jazz")
     assert [(one.name, one.aliases) for one in found.people] == [("Bram", ())]
