@@ -510,6 +510,8 @@ def test_a_name_that_answers_is_quoted_with_its_question() -> None:
 def test_what_is_said_aside_is_no_part_of_a_value(aside: str) -> None:
     extraction = talk(f"I'm allergic to shellfish {aside}", language="en")
     assert facts(extraction, "") == {("allergy", "shellfish")}
+    extraction = talk(f"My friend Idris hates tofu {aside}", language="en")
+    assert facts(extraction, "Idris") == {("dislikes", "tofu")}
 
 
 def test_a_family_with_one_surname_are_as_many_people() -> None:
