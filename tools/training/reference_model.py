@@ -7,11 +7,12 @@ instance boosting for object detection). A feature has one weight for all groups
 one for its own group, so that groups with few examples lean on the others (Daumé 2007,
 Frustratingly easy domain adaptation).
 
-Five kinds of examples: the cases of pronouns.jsonl; the messages of chats that a memory about one
+Six kinds of examples: the cases of pronouns.jsonl; the messages of chats that a memory about one
 person was plainly taken from (distant supervision, Mintz et al. 2009); the same with another chat
 before them, since users go from one person to the next without saying so; sentences whose pronouns
-mean whom they name; and sentences that are about nobody, for that is what most messages are. The
-last two are put behind somebody else's conversation.
+mean whom they name; the same behind a sentence that names others, in one message; and sentences
+that are about nobody, for that is what most messages are. The last three are put behind somebody
+else's conversation.
 """
 
 import math
@@ -49,7 +50,14 @@ GROUPS: tuple[Group, ...] = ("personal", "several", "noun", "unspoken")
 # How much an example of each kind counts. With the cases of pronouns.jsonl alone, which are mostly
 # about others than the message names, .75 of them are exact and .22 within a sentence; so weighed
 # .73 and .86. Without those behind another chat .60 of these are right, with them .65.
-WEIGHT = {"pronouns": 1.0, "extraction": 1.0, "behind": 0.5, "sentences": 0.5, "within": 0.75}
+WEIGHT = {
+    "pronouns": 1.0,
+    "extraction": 1.0,
+    "behind": 0.5,
+    "sentences": 0.5,
+    "within": 0.75,
+    "joined": 0.1,
+}
 # So many turns of another chat are put before one.
 BEHIND = 6
 # L2 of the weights that all groups share, and of each group's own.
@@ -180,12 +188,14 @@ def of_sentences(sentences: Iterable[Case], cases: Sequence[Example]) -> Iterato
     """Sentences about the user or nobody, and those whose pronouns mean whom they name, each
     behind a conversation of the same author."""
     talked = [one for one in cases if any(turn.mentions for turn in one.history)]
+    sentences = list(sentences)
+    naming = [utterance for case in sentences if (utterance := naming_others(case))]
     for case in sentences:
         before = Random(case["id"]).choice(talked)  # noqa: S311
         about_nobody = not case["spans"] and set(case["about"]) <= {"user"}
         mentions, pointed = spans_of(case)
         if about_nobody or (pointed and pointed <= {m.person.id for m in mentions}):
-            yield replace(
+            example = replace(
                 before,
                 kind="sentences" if about_nobody else "within",
                 message=Utterance("user", case["text"], tuple(mentions)),
@@ -194,6 +204,30 @@ def of_sentences(sentences: Iterable[Case], cases: Sequence[Example]) -> Iterato
                 named=frozenset(),
                 tag=case["act"],
             )
+            yield example
+            ahead = Random(case["text"]).choice(naming) if naming else None  # noqa: S311
+            if ahead and pointed and not names_in([ahead]) & names_in([example.message]):
+                yield replace(example, kind="joined", message=joined(ahead, example.message))
+
+
+def naming_others(case: Case) -> Utterance | None:
+    """A sentence that names people, who are others than those of any other sentence, and has no
+    pronouns; None for any other."""
+    mentions, pointed = spans_of(case)
+    if pointed or not mentions or find_anaphors(read_turn(Utterance("user", case["text"]), 600)):
+        return None
+    others = [
+        replace(m, person=replace(m.person, id=uuid5(NAMESPACE_OID, f"{case['id']} {m.person.id}")))
+        for m in mentions
+    ]
+    return Utterance("user", case["text"], tuple(others))
+
+
+def joined(ahead: Utterance, message: Utterance) -> Utterance:
+    """Two sentences of a user as one message."""
+    text = ahead.text.rstrip(" .。，,") + (". " if message.text.isascii() else "，")
+    moved = [replace(m, start=m.start + len(text), end=m.end + len(text)) for m in message.mentions]
+    return Utterance("user", text + message.text, (*ahead.mentions, *moved))
 
 
 GENDERS = {"she": "female", "her": "female", "hers": "female", "她": "female"} | {
@@ -421,12 +455,14 @@ def figures(own: Sequence[Row], model: Antecedents) -> dict[str, float | None]:
     cases = [SetCase(one.tag, one.meant, who) for one, who in found if one.kind == "pronouns"]
     others = [bool(who) for one, who in found if one.kind == "sentences"]
     within = [one.meant == who for one, who in found if one.kind == "within"]
+    joined = [one.meant == who for one, who in found if one.kind == "joined"]
     chats = [one.meant == who for one, who in found if one.kind == "extraction"]
     behind = [one.meant == who for one, who in found if one.kind == "behind"]
     scored = score_sets(cases)
     names = ("exact", "precision", "recall", "f1")
     return {name: scored[name] for name in names} | {
         "within": float(np.mean(within)),
+        "joined": float(np.mean(joined)) if joined else None,
         "chats": float(np.mean(chats)),
         "behind": float(np.mean(behind)) if behind else None,
         "somebody": float(np.mean(others)),

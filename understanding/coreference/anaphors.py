@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 from typing import Literal
 from uuid import UUID
 
@@ -123,7 +124,8 @@ _FORMS: tuple[Form, ...] = ("former", "latter", "other", "demonstrative", "defin
 class Anaphor:
     """``gender`` is female, male or empty (either); ``number`` is 1, 2 (exactly two) or 3
     (several); ``they`` marks the English word that may mean one or several. ``word`` is the
-    noun of a phrase. An ``unspoken`` one is what a clause leaves out."""
+    noun of a phrase. An ``unspoken`` one is what a clause leaves out. ``whose``: it says whose
+    something is (her car, 他妈), so that it may mean the subject of its own clause."""
 
     start: int
     end: int
@@ -134,6 +136,7 @@ class Anaphor:
     they: bool = False
     word: str = ""
     quoted: bool = False
+    whose: bool = False
 
     @property
     def group(self) -> Group:
@@ -189,17 +192,29 @@ def _personal_zh(turn: Turn) -> Iterator[Anaphor]:
                 gender = {"她": "female", "他": "male"}.get(word.text[0], "")
                 # 他们 may be men and women.
                 gender = "" if number > 1 and gender == "male" else gender
-                yield Anaphor(*match.span(), match.group(), "personal", gender, number)
+                whose = bool(lex.owned.match(turn.text, match.end()))
+                yield Anaphor(*match.span(), match.group(), "personal", gender, number, whose=whose)
 
 
 def _personal_en(text: str) -> Iterator[Anaphor]:
     for match in lex.personal_en.finditer(text):
         word = match["word"].lower()
-        if word.startswith("the"):
-            yield Anaphor(*match.span("word"), match["word"], "personal", "", 3, they=True)
-        else:
-            gender = "female" if word in _FEMALE else "male"
-            yield Anaphor(*match.span("word"), match["word"], "personal", gender)
+        many = word.startswith("the")
+        gender = "" if many else "female" if word in _FEMALE else "male"
+        whose = word in _OWNS and _is_before_noun(text, match.end())
+        number = 3 if many else 1
+        yield Anaphor(
+            *match.span("word"), match["word"], "personal", gender, number, they=many, whose=whose
+        )
+
+
+def _is_before_noun(text: str, end: int) -> bool:
+    """Whether a word that is none of the commonest stands right behind a place (her car, not her to)."""
+    word = "".join(takewhile(str.isalpha, text[end + 1 :])).lower()
+    return text[end : end + 1] == " " and bool(word) and word not in words("stopwords")
+
+
+_OWNS = frozenset(("his", "her", "their"))
 
 
 def _phrases(turn: Turn) -> Iterator[Anaphor]:
@@ -235,7 +250,6 @@ _GENERIC = frozenset(row["word"] for row in rows("heads") if row["language"] == 
 _QUALITIES = frozenset().union(
     *(word_sets("ownership")[group] for group in ("en_between", "en_ex", "en_adjectives"))
 )
-_OWNS = frozenset(("his", "her", "their"))
 
 
 @dataclass(frozen=True, slots=True)

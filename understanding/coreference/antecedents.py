@@ -58,12 +58,28 @@ def of_candidate(one: Referent, scene: Scene) -> Features:
     found["by pronoun"] = float(one.last.pointed)
     if one.last.turn == scene.focus.turn:
         found["by pronoun here"] = float(one.last.pointed)
-        found["same clause"] = float(one.last.clause == scene.turn.clause(a.start))
+        found |= _clauses_back(one, scene)
     if a.group == "noun":
         found |= _noun(one, scene)
     elif a.group == "several":
         found |= _together(one, scene)
     return found
+
+
+def _clauses_back(one: Referent, scene: Scene) -> Features:
+    """How far before the anaphor the turn spoke of ``one``, and whether of nobody else: a word for whose
+    something is may mean the subject of its own clause (Tash brought her kids), another rarely does."""
+    a, here = scene.anaphor, scene.focus.turn
+    people = [other for other in scene.candidates if other.person and other.last.turn == here]
+    back = scene.turn.clause(a.start) - one.last.clause
+    place = ("same clause", "clause before", "clauses before")[min(back, 2)]
+    alone = people == [one] and a.number == 1
+    return {
+        place: 1.0,
+        f"{place}, whose": float(a.whose),
+        "only one here": float(alone),
+        "only one here, whose": float(alone and a.whose),
+    }
 
 
 def _gender(a: Anaphor, one: Referent) -> Features:

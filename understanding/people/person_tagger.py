@@ -338,11 +338,22 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
     if said == "own":
         return USER
     words_for = text[span.start : span.end]
+    if said == "some" and _has_one_more([token.norm for token in tokens(text[start : span.start])]):
+        return USER
     # 那姑娘 says which one, not whose.
     points = ahead[-1:] == ["the"] and is_han(words_for[0])
     if said or points or not _is_own_bare(words_for):
         return None
     return _told_of(text, spans, group, at) if is_own_family(words_for) else USER
+
+
+def _has_one_more(ahead: Sequence[str]) -> bool:
+    """Whether the words before a role say that the user has such a one: I have a, 我还有个."""
+    has = max((at for at, word in enumerate(ahead) if word in _HAVING), default=0)
+    return any(word in ("i", "we", "我", "咱", "俺") for word in ahead[max(0, has - 3) : has])
+
+
+_HAVING = frozenset(("have", "got", "'ve", "ve", "had", "有"))
 
 
 def _is_kind_of(kind: str, role: str) -> bool:

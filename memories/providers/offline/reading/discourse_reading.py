@@ -329,19 +329,28 @@ def _is_addressed(name: str, surname: str) -> bool:
 def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
     """Gives whoever a turn says is called by a quoted name that name (大家都叫她“月饼”); makes no two
     people one. English names begin with a capital."""
-    text, plain, who, end = spoken.text, simplified(spoken.text), None, -1
-    for quote in RE.quoted.finditer(text):
-        before = [s for s in spoken.spots if quote.start() - _NEAR <= s.end <= quote.start()]
+    plain, who, end = simplified(spoken.text), None, -1
+    for quote in RE.quoted.finditer(spoken.text):
         if end < 0 or not RE.and_.fullmatch(plain[end : quote.start()]):
-            spot = before[-1] if before else None
-            between = plain[spot.end : quote.start(1)] if spot else ""
-            names = spot and _says_whom(spot) and _states(RE.nickname, spot, text, between)
-            who = spot.who if spot and names else None
+            who = _nicknamed(circle, spoken, quote)
         end = quote.end()
         if who in circle.people and not quote[1][:1].islower():
             who.add_name(quote[1])
             circle.changed()
     return False
+
+
+def _nicknamed(circle: Circle, spoken: SpokenTurn, quote: re.Match[str]) -> PersonDraft | None:
+    """Whom a turn says to be called by what it quotes; None where that isn't sure."""
+    near = [s for s in spoken.spots if quote.start() - _NEAR <= s.end <= quote.start()]
+    spot, this = (near[-1] if near else None), spoken.turn.id
+    if spot is None or spot.who is None or not _says_whom(spot):
+        return None
+    is_earlier = spot.how == "pronoun" and this not in spot.who.turns
+    if is_earlier and len(_agreeing_before(circle, spot, this)) > 1:
+        return None
+    between = simplified(spoken.text)[spot.end : quote.start(1)]
+    return spot.who if _states(RE.nickname, spot, spoken.text, between) else None
 
 
 def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
@@ -435,12 +444,9 @@ def _bearer(
         return next(iter(unnamed_here))
     people: Sequence[PersonDraft] = spot.people if spot.how == "several" and gender else ()
     if is_earlier and gender:
-        agreeing = [
-            person
-            for person in _of_last_turn(circle, this)
-            if agrees(gender, person_gender(person.person()))
-        ]
-        people = agreeing if len(agreeing) == 1 else ()
+        people = _agreeing_before(circle, spot, this)
+        if len(people) > 1:
+            return None
     unnamed = {now for person in people if (now := circle.now(person)) and not now.named}
     if len(unnamed) == 1:
         return next(iter(unnamed))
@@ -449,6 +455,16 @@ def _bearer(
         is_titled = all(title_of(name_key(known))[1] for known in one.known_as())
         return one if is_form or is_titled else None
     return one if _says_whom(spot) else None
+
+
+def _agreeing_before(circle: Circle, spot: Spot, this: int) -> list[PersonDraft]:
+    """Whom of the people of the turn before a pronoun may mean by its gender."""
+    gender = _gender(spot.text)
+    return [
+        person
+        for person in _of_last_turn(circle, this)
+        if agrees(gender, person_gender(person.person()))
+    ]
 
 
 def _of_last_turn(circle: Circle, this: int) -> set[PersonDraft]:

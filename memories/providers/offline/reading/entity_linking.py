@@ -17,8 +17,8 @@ from understanding.people.person_tagger import (
     person_spans,
     same_person,
 )
+from understanding.roles import gender_of, kinship, noun_gender, terms, with_former
 from understanding.roles import groups as group_terms
-from understanding.roles import kinship, terms, with_former
 from understanding.same_person import namesakes
 from understanding.same_person.name_similarity import relate
 from understanding.same_person.name_types import How, is_full
@@ -232,18 +232,29 @@ class _Linker:
             holders = circle.holders(role, owner)
             one = next((o for o in holders if not o.named or not (named or one_of_many)), None)
         if one is None:
-            one = self._met(named, role, owner, is_said=is_said)
+            one = self._met(named, role, owner, is_said=is_said or by_pronoun)
             one.certainty, one.by_pronoun = certainty, by_pronoun
         elif by_pronoun and not one.role:
             one.by_pronoun = True
         for span in named:
             one.add_name(self._words(span))
-        says_tie = _is_tie(role, is_said=is_said) and not one.role
+            one.gender = one.gender or self._introduced_gender(span)
+        says_tie = _is_tie(role, is_said=is_said or by_pronoun) and not one.role
         if says_tie and (named or (owner is not None and not one.named)):
             one.role, one.owner = called(role), owner if owner is not one else None
         one.certainty = max(one.certainty, certainty) if one.contact_id is None else 1.0
         circle.changed()
         return one
+
+    def _introduced_gender(self, name: PersonSpan) -> str:
+        """The gender of the noun that introduces a name (a girl called Sol, 有个女生叫小雨), or nothing."""
+        ahead = self.text[: name.start].rstrip().lower()
+        naming = next((word for word in ("叫", " called", " named") if ahead.endswith(word)), None)
+        if naming is None:
+            return ""
+        noun = ahead.removesuffix(naming)
+        noun = noun[-_LONGEST_ROLE:] if HAN.search(noun[-1:]) else noun.rpartition(" ")[2]
+        return noun_gender(noun) or gender_of(noun)
 
     def _words(self, span: PersonSpan) -> str:
         return self.text[span.start : span.end]
@@ -291,9 +302,12 @@ class _Linker:
 
 def _is_tie(role: str, *, is_said: bool) -> bool:
     """Whether a role word says what somebody is to anybody: no noun for everybody (the guy), and where
-    it isn't said whose they are none by which strangers are called (大叔)."""
-    word = normalise(role)
-    return bool(word) and word not in ANYBODY and (is_said or word not in ADDRESSES)
+    it isn't said whose they are none by which strangers are called (大叔), and no relative (a boy)."""
+    word, known = normalise(role), kinship(role) if role else None
+    is_relative = known is not None and known.subtype in ("family", "partner")
+    if not word or word in ANYBODY:
+        return False
+    return is_said or not (word in ADDRESSES or is_relative)
 
 
 def _has_other_full_name(name: str, one: PersonDraft) -> bool:
