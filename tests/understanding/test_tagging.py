@@ -137,6 +137,8 @@ def test_what_kind_of_role_it_is_may_stand_between_it_and_its_owner(text, word, 
         ("My niece has a toddler called Ines who bites", "Ines"),
         ("A plumber named Pavel fixed it", "Pavel"),
         ("Her son's called Rufus", "Rufus"),
+        ("We had dinner with my sister Hope", "Hope"),
+        ("his new boss Miles Archer is fun", "Miles Archer"),
         ("邻居有个女儿叫朵朵，爱画画", "朵朵"),
     ],
 )
@@ -158,7 +160,8 @@ def test_whom_somebody_has_or_rings_is_not_that_somebody(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["We saw a film called Heat", "妹妹叫外卖", "“a man called Horse”"]
+    "text",
+    ["my teacher Sunday school", "We saw a film called Heat", "妹妹叫外卖", "“a man called Horse”"],
 )
 def test_what_is_called_something_without_being_a_person(text):
     spans = person_spans(text)

@@ -349,8 +349,12 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
 
 def _has_one_more(ahead: Sequence[str]) -> bool:
     """Whether the words before a role say that the user has such a one: I have a, 我还有个."""
-    has = max((at for at, word in enumerate(ahead) if word in _HAVING), default=0)
-    return any(word in ("i", "we", "我", "咱", "俺") for word in ahead[max(0, has - 3) : has])
+    near = ahead[-6:]
+    has = max((at for at, word in enumerate(near) if word in _HAVING), default=0)
+    is_near = len(near) - has <= 3
+    return is_near and any(
+        word in ("i", "we", "我", "咱", "俺") for word in near[max(0, has - 3) : has]
+    )
 
 
 _HAVING = frozenset(("have", "got", "'ve", "ve", "had", "有"))

@@ -456,9 +456,9 @@ def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]
 
 def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int]]:
     """Names that a word for a person introduces, with the place where that word ends: in Chinese
-    behind 叫 and at the end of a clause (我表姐叫费霁月，), in English behind called or named and written
-    with a capital (a toddler called Wilf). The chain of spans did not learn this as a feature: the
-    corpus has few such sentences."""
+    behind 叫 and at the end of a clause (我表姐叫费霁月，), in English written with a capital, behind called
+    or named (a toddler called Wilf) or right behind the word (my uncle Des). The chain of spans did
+    not learn this as a feature: the corpus has few such sentences."""
     for at, token in enumerate(toks):
         if token.norm == "叫":
             if name := _behind_jiao(toks, at):
@@ -468,8 +468,26 @@ def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int
             written = [*takewhile(lambda one: _is_capital(text, one), toks[at + 1 : at + 4])]
             if written and written[0].norm not in titles("en"):
                 yield noun_ends, at + 1, at + 1 + len(written)
+        elif _is_owned_noun(text, toks, at) and _is_given_here(text, toks[at + 1]):
+            surname = [*takewhile(lambda one: _is_capital(text, one), toks[at + 2 : at + 3])]
+            yield at + 1, at + 1, at + 2 + len(surname)
 
 
+def _is_owned_noun(text: str, toks: Sequence[Token], at: int) -> bool:
+    """Whether a word in small letters, with another behind it, is somebody's: my uncle, her new boss."""
+    is_noun = text[toks[at].start : toks[at].end].islower() and at + 1 < len(toks)
+    ahead = toks[max(0, at - 2) : at]
+    return is_noun and any(before(one.norm) in ("own", "others") for one in ahead)
+
+
+def _is_given_here(text: str, token: Token) -> bool:
+    """Whether a word is written as a name and is one somewhere, and no day."""
+    is_written = _shape(text[token.start : token.end]) == "Xx"
+    is_name = token.norm in _given() or is_surname(token.norm)
+    return is_written and is_name and token.norm not in _WEEKDAYS
+
+
+_WEEKDAYS = frozenset(row["name"] for row in lexicon_rows("weekdays"))
 _BEING = frozenset(("'s", "’s", "is", "was"))
 
 
