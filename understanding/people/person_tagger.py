@@ -24,6 +24,7 @@ from understanding.people.span_evidence import (
     evidence,
     introduced,
     is_given,
+    is_name_noun,
     is_rare_in_names,
     is_surname,
     is_word,
@@ -123,7 +124,9 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     named = [
         Segment(start, end, "name", _NAMED)
         for at, start, end in introduced(text, toks)
-        if at in roles or (at and is_word_for_person(rows[at - 1]) and not _is_framed(rows[start]))
+        if at in roles
+        or is_name_noun(toks, at)
+        or (at and is_word_for_person(rows[at - 1]) and not _is_framed(rows[start]))
     ]
     return [
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))

@@ -494,12 +494,14 @@ _BEING = frozenset(("'s", "’s", "is", "was"))
 def _behind_jiao(toks: Sequence[Token], at: int) -> tuple[int, int] | None:
     """The start and end of the name that ends a clause behind 叫: a surname with one or two characters
     that names have (not 关灯), two such characters alone, or one twice; not what begins with another word
-    (高兴)."""
+    (高兴). Behind a noun for a name (小名叫可乐) it is any."""
     start = at + 1 + (at + 1 < len(toks) and toks[at + 1].norm in "做作")
     end = start
     while end < len(toks) and toks[end].han and toks[end].start == toks[end - 1].end:
         end += 1
     clause = "".join(t.norm for t in toks[start:end])
+    if is_name_noun(toks, at):
+        return (start, end) if 1 < len(clause) < 4 and clause not in _QUESTIONS else None
     size = next((n for n in (2, 1) if clause[:n] in words("surnames")), 0)
     given = clause[size:]
     if len(given) not in (1, 2) or sum(map(_census_odds, given)) <= -len(given) / 2:
@@ -509,6 +511,14 @@ def _behind_jiao(toks: Sequence[Token], at: int) -> tuple[int, int] | None:
     else:
         is_name = not is_word(given) or (given[0] == given[-1] and given not in terms())
     return (start, end) if is_name and len(clause) > 1 else None
+
+
+def is_name_noun(toks: Sequence[Token], end: int) -> bool:
+    """Whether a Chinese noun for a name ends there (小名, 外号)."""
+    return "".join(t.norm for t in toks[max(0, end - 2) : end]) in words("people_words", "names_zh")
+
+
+_QUESTIONS = words("stopwords", "questions")
 
 
 def _is_capital(text: str, token: Token) -> bool:

@@ -770,6 +770,9 @@ def test_a_colleague_of_whom_a_pronoun_means_is_none_of_the_user():
             {("Mateo", ""), ("岑总", "老大")},
         ),
         (("坐我旁边的女生叫黎黎，也是应届。",), {("黎黎", "")}),
+        # What is said to be a name is one, whatever else it means.
+        (("我外甥出生了，小名叫西瓜。", "西瓜满月酒我没赶上。"), {("西瓜", "外甥")}),
+        (("我同桌贺磊，外号叫馒头，特别能吃。",), {("贺磊", "同桌")}),
     ],
 )
 def test_a_name_is_of_whom_has_none_yet(lines, people):
