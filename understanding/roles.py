@@ -160,7 +160,8 @@ def is_anothers(relationship: str) -> bool:
 
 def is_owner(phrase: str) -> bool:
     """Whether ``phrase``, said before 的 or 's, mean somebody and no place, time or quality."""
-    if _by_tail(normalise(phrase)):
+    is_twice = len(phrase) == 2 and phrase[0] == phrase[1] and is_han(phrase[0])
+    if is_twice or _by_tail(normalise(phrase)):  # 甜甜 is a nickname more often than sweet
         return True
     if lex.nobody.search(phrase) or lex.zh_praise.search(f"{phrase}的"):
         return False

@@ -72,6 +72,8 @@ def test_a_full_card_keeps_the_last_of_each_kind():
         ("前男友", "前男友", False),
         ("Lena", "colleague", False),
         ("Lena", "Ben's sister", False),
+        ("阿龙", "甜甜的男朋友", False),
+        ("Fiona", "老大", False),
     ],
 )
 def test_family_are_partners_and_relatives_and_not_who_was_one_or_is_called_like_one(

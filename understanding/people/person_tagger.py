@@ -164,12 +164,14 @@ def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Se
     """The segments, surest first, where a name that cuts a common Chinese word in two gives what it
     has to the one that ends before that word (高澜住|在: 高澜; where its last character hardly stands
     in names, even if the chain did not see that one), and one that begins with the user to the role
-    behind (我|妹). A surname with a title stays whole (蒋工)."""
+    behind (我|妹). Of two characters none is left alone (蒋工, 老顾)."""
     by_place = {(one.start, one.end, one.kind): one for one in segments}
     for one in segments:
-        if one.kind != "name" or _is_addressed(toks, one):
+        if one.kind != "name":
             continue
-        instead = (one.start, one.end - 1, "name") if begins_word(toks, one.end - 1) else None
+        leaves_one = toks[one.start].han and one.end - one.start == 2
+        is_cut = begins_word(toks, one.end - 1) and not leaves_one
+        instead = (one.start, one.end - 1, "name") if is_cut else None
         if instead and is_rare_in_names(toks[one.end - 1].norm):
             by_place.setdefault(instead, Segment(*instead, 0.0))
         if before(toks[one.start].norm) == "own":
