@@ -14,6 +14,7 @@ from understanding.lexicon.rules import patterns, sets
 from understanding.lexicon.rules import rows as rules
 from understanding.numerals import chinese_number
 from understanding.people.person_tagger import is_own_family
+from understanding.people.span_evidence import before
 from understanding.roles import groups, terms
 from understanding.segmentation import tagged
 from understanding.statements.wordings import NOT_EN, NOT_ZH
@@ -56,6 +57,8 @@ def subject_of(text: str, spots: Sequence[Spot]) -> tuple[PersonDraft | None, bo
 def facts_of(text: str, spots: Sequence[Spot], subject: PersonDraft | None) -> list[Value]:
     """What ``text`` states of ``subject``. Nothing where it speaks of somebody besides, or it isn't
     certain whom a pronoun means, or whose partner or child somebody is."""
+    if any(spot.who and _owns_unseen(text, spot, spots) for spot in spots):
+        return []
     for spot in spots:
         anothers = spot.who is not subject or spot.others
         unsure = spot.how == "pronoun" and spot.confidence < CERTAIN
@@ -86,6 +89,26 @@ def _owns_next(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
         for other in spots
         if other.start >= spot.end
     )
+
+
+def _owns_unseen(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
+    """Whether somebody or several who belong to whom a place means stand right behind it, without a
+    place of their own: her parents, 老费的太太."""
+    if _owns_next(text, spot, spots):
+        return False
+    behind = text[spot.end :]
+    if HAN.match(behind.lstrip()):
+        words_behind = segmentation.cut(
+            "".join(takewhile(is_han, behind.lstrip().removeprefix("的")))
+        )
+        near = [word.text for word in words_behind[:1]]
+    elif behind[:1] in ("'", "’") or spot.text.lower() in ("his", "her", "their"):
+        said = behind.removeprefix(behind[:1] + "s") if behind[:1] in ("'", "’") else behind
+        near = [word.strip(".,;:!?").lower() for word in said.split()[:3]]
+        near = [*takewhile(lambda word: before(word) == "word", near)]
+    else:
+        near = []
+    return any(word in terms() or word in groups() for word in near)
 
 
 def _owns_word(text: str, spot: Spot) -> bool:

@@ -368,6 +368,13 @@ def test_a_name_keeps_its_rare_surname_and_a_role_what_makes_it_former():
             "Nadia",
             ("job_title", "voices"),
         ),
+        (
+            ("my friend Nadia works in Leeds and her parents live in Porto",),
+            "en",
+            "Nadia",
+            ("location", "Porto"),
+        ),
+        (("我同事老费的太太是小学老师，姓苗。",), "zh", "老费", ("job_title", "小学老师")),
     ],
 )
 def test_what_may_be_of_somebody_else_or_of_nothing_is_no_attribute(lines, language, name, fact):
