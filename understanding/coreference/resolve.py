@@ -27,7 +27,6 @@ from understanding.coreference.anaphors import (
 )
 from understanding.coreference.antecedents import Antecedents, Choice, Features, Scene, agrees
 from understanding.coreference.discourse import Focus, Referent, Relation
-from understanding.same_person import namesakes
 from understanding.types import Mention, Person, Utterance
 
 # What is read at most: turns, and of each its beginning.
@@ -239,9 +238,7 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
     near = [
         one
         for one in focus.near(REACH_TURNS)
-        if agrees(a.gender, one.gender)
-        and (one.person is None or one.person.id not in relatives)
-        and not _is_someone_else(a, one)
+        if agrees(a.gender, one.gender) and (one.person is None or one.person.id not in relatives)
     ]
     # Whom the session before spoke of is meant where this one has brought up nobody who fits,
     # and by the word for a role only who is known in it: the report may be one to read.
@@ -256,13 +253,6 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
         later = (focus.person(person) for person in ahead)
         near += [one for one in later if one.last.turn < 0 and agrees(a.gender, one.gender)]
     return near
-
-
-def _is_someone_else(a: Anaphor, one: Referent) -> bool:
-    """Whether a word for a role can't mean somebody whose relationship to the user is another one: the
-    boss is not the mother."""
-    known = one.person.relationship if one.person else ""
-    return roles.is_role(a.word) and namesakes.is_someone_else(a.word, known)
 
 
 def _is_called(one: Referent, word: str) -> bool:

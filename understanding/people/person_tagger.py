@@ -39,6 +39,7 @@ from understanding.text import is_han, normalise
 
 Kind = Literal["name", "role"]
 USER = -1
+_Place = tuple[int, int, str]  # start, end and kind of a segment
 # How likely it is a name that a role is called by (我表姐叫费霁月，): chosen by hand, not learned.
 _NAMED = 0.99
 # … and a surname behind Mr or Dr, which may be a word as well (Mrs Field).
@@ -177,10 +178,15 @@ def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Se
         if before(toks[one.start].norm) == "own":
             instead = one.start + 1, one.end, "role"
         if instead in by_place:
-            del by_place[one.start, one.end, "name"]
-            both = min(one.probability + by_place[instead].probability, 1.0)
-            by_place[instead] = by_place[instead]._replace(probability=both)
+            _hand_over(by_place, one, instead)
     return sorted(by_place.values(), key=lambda one: -one.probability)
+
+
+def _hand_over(by_place: dict[_Place, Segment], one: Segment, to: _Place) -> None:
+    """Gives the probability of a segment to the one at another place, and takes it out."""
+    del by_place[one.start, one.end, one.kind]
+    both = min(one.probability + by_place[to].probability, 1.0)
+    by_place[to] = by_place[to]._replace(probability=both)
 
 
 def _is_addressed(toks: Sequence[Token], name: Segment) -> bool:
@@ -222,9 +228,7 @@ def _with_surnames(text: str, toks: Sequence[Token], segments: Sequence[Segment]
             given, surname = toks[one.start], toks[one.end]
             is_full = is_given(given.norm) and is_surname(surname.norm)
             if is_full and text[given.start].isupper() and text[surname.start].isupper():
-                del by_place[one.start, one.end, "name"]
-                both = min(one.probability + by_place[whole].probability, 1.0)
-                by_place[whole] = by_place[whole]._replace(probability=both)
+                _hand_over(by_place, one, whole)
     return sorted(by_place.values(), key=lambda one: -one.probability)
 
 
@@ -354,12 +358,8 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
 
 def _has_one_more(ahead: Sequence[str]) -> bool:
     """Whether the words before a role say that the user has such a one: I have a, 我还有个."""
-    near = ahead[-6:]
-    has = max((at for at, word in enumerate(near) if word in _HAVING), default=0)
-    is_near = len(near) - has <= 3
-    return is_near and any(
-        word in ("i", "we", "我", "咱", "俺") for word in near[max(0, has - 3) : has]
-    )
+    near = {*ahead[-5:]}
+    return not near.isdisjoint(_HAVING) and not near.isdisjoint(("i", "we", "我", "咱", "俺"))
 
 
 _HAVING = frozenset(("have", "got", "'ve", "ve", "had", "有"))

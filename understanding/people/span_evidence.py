@@ -457,7 +457,7 @@ def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]
 def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int]]:
     """Names that a word for a person introduces, with the place where that word ends: in Chinese
     behind 叫 and at the end of a clause (我表姐叫费霁月，), in English written with a capital, behind called
-    or named (a toddler called Wilf) or right behind the word (my uncle Des). The chain of spans did
+    or named (a toddler called Wilf) or right behind the word (my sister Hope). The chain of spans did
     not learn this as a feature: the corpus has few such sentences."""
     for at, token in enumerate(toks):
         if token.norm == "叫":
@@ -540,14 +540,12 @@ def titled(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int]]:
         is_verb = token.norm == "miss" and ahead in _SENTENCE_END
         if name == len(toks) or is_verb or ahead == "dear" or before(ahead) in _NO_TITLE_BEHIND:
             continue
-        if token.norm in _ONLY_TITLES and text[token.start : toks[name].end].islower():
-            is_name = toks[name].norm.isalpha() and toks[name].norm not in words("stopwords")
-        else:
-            is_name = _is_capital(text, token) and _is_capital(text, toks[name])
-        if is_name:
-            rest = toks[name + 1 : name + 2]
-            is_full = rest and is_given(toks[name].norm) and _is_capital(text, rest[0])
-            yield at, name + 2 if is_full else name + 1
+        shapes = {_shape(text[one.start : one.end]) for one in (token, toks[name])}
+        is_written = shapes == {"Xx"} or (shapes == {"x"} and token.norm in _ONLY_TITLES)
+        if is_written and toks[name].norm not in words("stopwords"):
+            surname = toks[name + 1 : name + 2] if is_given(toks[name].norm) else []
+            is_full = any(_is_capital(text, one) for one in surname)
+            yield at, name + 1 + is_full
 
 
 # Those that only address somebody, and that of doctors; and those that are nothing else, in whatever

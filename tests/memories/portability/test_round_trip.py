@@ -85,9 +85,10 @@ def move(user: EndUser, chance: random.Random) -> None:
 
 
 def outdate(user: EndUser, chance: random.Random) -> None:
+    memory = _memory(user, chance)
     by = make_memory(user, f"后来{chance.random()}")
     edit_memories.outdate(
-        user, [_memory(user, chance)], actor="extractor", why="后来变了", by=by.id, certainty=0.7
+        user, [memory], actor="extractor", why="后来变了", by=by.id, certainty=0.7
     )
 
 

@@ -237,7 +237,7 @@ def own_names(circle: Circle, spoken: SpokenTurn) -> Iterator[str]:
     spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
     for spot, name, between in _beside(spoken.text, spots):
         whose = spoken.text[name.end : name.end + 2] in ("'s", "’s")
-        if spot.how == "user" and not whose and _states(RE.own_name, spot, spoken.text, between):
+        if spot.how == "user" and not whose and _statement(RE.own_name, spot, spoken.text, between):
             for form in (name.text, name.text.split()[0]):
                 circle.ban(form)
             yield name.text
@@ -257,7 +257,8 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         is_equal = spot.how == "name" and RE.equals.fullmatch(between)
         is_called = _statement(RE.called, spot, spoken.text, between)
         # Our boss is a Tan, we call him Mr Tan.
-        is_before = is_pronoun and _is_before(spoken, other, spot)
+        ahead = [s.who for s in spoken.spots if s.end <= spot.start]
+        is_before = is_pronoun and other in ahead
         bearer = None if is_before else _bearer(circle, spoken, spot, name.text, between)
         two_contacts = (bearer or one).contact_id is not None and other.contact_id is not None
         if is_equal or (is_called and bearer is not None and not two_contacts):
@@ -350,7 +351,7 @@ def _nicknamed(circle: Circle, spoken: SpokenTurn, quote: re.Match[str]) -> Pers
     if is_earlier and len(_agreeing_before(circle, spot, this)) > 1:
         return None
     between = simplified(spoken.text)[spot.end : quote.start(1)]
-    return spot.who if _states(RE.nickname, spot, spoken.text, between) else None
+    return spot.who if _statement(RE.nickname, spot, spoken.text, between) else None
 
 
 def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
@@ -459,12 +460,8 @@ def _bearer(
 
 def _agreeing_before(circle: Circle, spot: Spot, this: int) -> list[PersonDraft]:
     """Whom of the people of the turn before a pronoun may mean by its gender."""
-    gender = _gender(spot.text)
-    return [
-        person
-        for person in _of_last_turn(circle, this)
-        if agrees(gender, person_gender(person.person()))
-    ]
+    gender, people = _gender(spot.text), _of_last_turn(circle, this)
+    return [one for one in people if agrees(gender, person_gender(one.person()))]
 
 
 def _of_last_turn(circle: Circle, this: int) -> set[PersonDraft]:
@@ -484,20 +481,11 @@ def _is_subject(statement: re.Match[str] | None) -> bool:
     return statement is not None and statement[0].startswith("@")
 
 
-def _is_before(spoken: SpokenTurn, one: PersonDraft, spot: Spot) -> bool:
-    """Whether the turn speaks of somebody before a place of it."""
-    return any(other.who is one and other.end <= spot.start for other in spoken.spots)
-
-
 def _says_whom(spot: Spot) -> bool:
     """Whether a place is a name, a role or a pronoun that means one person, surely enough to say
     more of them by it."""
     is_sure = spot.how == "pronoun" and spot.confidence >= TELLS_GENDER
     return is_sure or spot.how in ("name", "role")
-
-
-def _states(pattern: re.Pattern[str], spot: Spot, text: str, between: str) -> bool:
-    return _statement(pattern, spot, text, between) is not None
 
 
 def _statement(

@@ -305,9 +305,8 @@ def _is_tie(role: str, *, is_said: bool) -> bool:
     it isn't said whose they are none by which strangers are called (大叔), and no relative (a boy)."""
     word, known = normalise(role), kinship(role) if role else None
     is_relative = known is not None and known.subtype in ("family", "partner")
-    if not word or word in ANYBODY:
-        return False
-    return is_said or not (word in ADDRESSES or is_relative)
+    unsaid = not is_said and (word in ADDRESSES or is_relative)
+    return bool(word) and word not in ANYBODY and not unsaid
 
 
 def _has_other_full_name(name: str, one: PersonDraft) -> bool:

@@ -96,28 +96,21 @@ def _owns_unseen(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
     place of their own: her parents, 老费的太太."""
     if _owns_next(text, spot, spots):
         return False
-    behind = text[spot.end :]
-    if HAN.match(behind.lstrip()):
-        words_behind = segmentation.cut(
-            "".join(takewhile(is_han, behind.lstrip().removeprefix("的")))
-        )
-        near = [word.text for word in words_behind[:1]]
+    behind = text[spot.end :].lstrip().removeprefix("的")
+    if HAN.match(behind):
+        near = [word.text for word in segmentation.cut("".join(takewhile(is_han, behind)))[:1]]
     elif behind[:1] in ("'", "’") or spot.text.lower() in ("his", "her", "their"):
-        said = behind.removeprefix(behind[:1] + "s") if behind[:1] in ("'", "’") else behind
-        near = [word.strip(".,;:!?").lower() for word in said.split()[:3]]
-        near = [*takewhile(lambda word: before(word) == "word", near)]
+        said = behind.lower().replace("’", "'").removeprefix("'s").split()[:3]
+        near = [*takewhile(lambda word: before(word) == "word", said)]
     else:
         near = []
-    return any(word in terms() or word in groups() for word in near)
+    return any(word.strip(".,;:!?") in terms().keys() | groups().keys() for word in near)
 
 
 def _owns_word(text: str, spot: Spot) -> bool:
     """Whether the user is only the one whose something is that nobody was seen in: my sub, 我爸妈."""
-    if HAN.search(spot.text):
-        behind = "".join(takewhile(is_han, text[spot.end :]))
-        first = segmentation.cut(behind)[0].text if behind else ""
-        return first == "的" or bool(terms().get(first) or groups().get(first))
-    return spot.text.lower() in ("my", "our")
+    is_of = HAN.search(spot.text) and text[spot.end :].startswith("的")
+    return bool(is_of) or _owns_unseen(text, spot, ()) or spot.text.lower() in ("my", "our")
 
 
 def _leads(before: str) -> bool:
