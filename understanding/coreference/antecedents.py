@@ -72,7 +72,9 @@ def _clauses_back(one: Referent, scene: Scene) -> Features:
     a, here = scene.anaphor, scene.focus.turn
     people = [other for other in scene.candidates if other.person and other.last.turn == here]
     back = scene.turn.clause(a.start) - one.last.clause
-    place = ("same clause", "clause before", "clauses before")[min(back, 2)]
+    place = {0: "same clause", 1: "clause before"}.get(
+        back, "clauses before" if back > 0 else "ahead"
+    )
     alone = people == [one] and a.number == 1
     return {
         place: 1.0,

@@ -823,6 +823,11 @@ def test_a_relative_is_the_users_where_it_is_said(line, people):
     assert people <= relationships_by_name(talk(line))
 
 
+def test_somebody_spoken_of_many_clauses_behind_a_subject_that_is_left_out_stops_nothing():
+    found = talk("我朋友小禾在南京。", "吃了饭，看了电影，逛了街，买了菜，理了发，医生说没事。")
+    assert [one.name for one in found.people] == ["小禾"]
+
+
 def test_a_word_for_anybody_is_no_alias():
     found = talk("the guy across the hall is a drummer", "his name is Bram and he plays jazz")
     assert [(one.name, one.aliases) for one in found.people] == [("Bram", ())]
