@@ -66,13 +66,13 @@ def meant(server: FakeOpenAI, name: str, words: str, confidence: float = 0.9) ->
 def test_the_model_says_who_is_meant_where_the_fast_path_is_unsure(
     client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
 ) -> None:
-    meant(server, "Piet", "that grumpy man")
+    meant(server, "Olaf", "that grumpy man")
     answer = asked(client, history=TURNS)
     assert answer["resolved"] == "model"
     assert answer["timing"]["model"] > 0
     one = next(c for c in answer["contacts"] if c["matched_by"] == "model")
-    assert (one["id"], one["matched_text"]) == (str(people["piet"].pk), "that grumpy man")
-    assert "Piet" in answer["system_prompt"]
+    assert (one["id"], one["matched_text"]) == (str(people["olaf"].pk), "that grumpy man")
+    assert "Olaf" in answer["system_prompt"]
     call = ModelCall.objects.get()
     assert (call.purpose, call.outcome, call.end_user_id) == ("who", "changed", zoe.pk)
     assert (call.tokens_in, call.tokens_out) == (11, 7)
