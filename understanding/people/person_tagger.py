@@ -400,8 +400,10 @@ def _told_of(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) 
 def _is_of_household(role: str) -> bool:
     """Whether a partner or child beside somebody in such a role is as likely the user's as theirs:
     beside the user's own partner, child and parents, and in other languages than Chinese."""
-    known = kinship(role) if is_han(role[0]) else None
-    return known is None or known.subtype == "partner" or known.kind in _CHILDREN | _PARENTS
+    relation = kinship(role) if is_han(role[0]) else None
+    if relation is None or relation.subtype == "partner":
+        return True
+    return relation.kind in _CHILDREN | _PARENTS
 
 
 def is_own_family(word: str) -> bool:

@@ -256,7 +256,7 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         is_pronoun = spot.how in ("pronoun", "several")
         is_equal = spot.how == "name" and RE.equals.fullmatch(between)
         is_called = _statement(RE.called, spot, spoken.text, between)
-        # Our boss is a Tan, we call him Mr Tan.
+        # The turn has spoken of whom it names: our boss is a Tan, we call him Mr Tan.
         ahead = [s.who for s in spoken.spots if s.end <= spot.start]
         is_before = is_pronoun and other in ahead
         bearer = None if is_before else _bearer(circle, spoken, spot, name.text, between)

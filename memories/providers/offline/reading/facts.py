@@ -100,8 +100,8 @@ def _owns_unseen(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
     if HAN.match(behind):
         near = [word.text for word in segmentation.cut("".join(takewhile(is_han, behind)))[:1]]
     elif behind[:1] in ("'", "’") or spot.text.lower() in ("his", "her", "their"):
-        said = behind.lower().replace("’", "'").removeprefix("'s").split()[:3]
-        near = [*takewhile(lambda word: before(word) == "word", said)]
+        next_words = behind.lower().replace("’", "'").removeprefix("'s").split()[:3]
+        near = [*takewhile(lambda word: before(word) == "word", next_words)]
     else:
         near = []
     return any(word.strip(".,;:!?") in terms().keys() | groups().keys() for word in near)
