@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from understanding import segmentation
-from understanding.lexicon import mapping, rows, titles, words
+from understanding.lexicon import Title, mapping, rows, titles, words
 from understanding.lexicon.rules import patterns
 from understanding.text import is_han, normalise
 from understanding.types import Person
@@ -251,9 +251,13 @@ def person_gender(person: Person) -> str:
     for text in texts:
         if gender := gender_of(text):
             return gender
-    for text in texts:
-        for size in (2, 1):
-            title = titles("zh").get(text[-size:])
-            if title and title.gender and len(text) > size:
-                return title.gender
-    return ""
+    return next((title.gender for title in map(_title, texts) if title and title.gender), "")
+
+
+def _title(text: str) -> Title | None:
+    """The form of address in a name: at the end of a Chinese one, before another (王姐, Mr Tan)."""
+    first, _, name = text.lower().partition(" ")
+    if name and "'" not in text and "’" not in text:
+        return titles("en").get(first.rstrip("."))
+    ends = (text[-size:] for size in (2, 1) if len(text) > size)
+    return next((titles("zh")[end] for end in ends if end in titles("zh")), None)

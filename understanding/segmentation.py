@@ -13,10 +13,8 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from understanding.lexicon import words
+from understanding.text import HAN
 
 # Rarer entries of the dictionary are noise of the corpus that it was counted on.
 _LEAST_FREQUENCY = 3
@@ -29,9 +27,7 @@ NAME_FREQUENCY = 1000
 _BRAND_FREQUENCY = 5000
 # Words newer than the dictionary, or missing from it.
 _ADDED_FREQUENCY = 300
-# jieba's logarithm of what was never counted.
-_NEVER = -3.14e100
-_Scores = Mapping[Any, float]
+_OF_NAMES = "晖"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,63 +88,24 @@ def _tagger() -> Any:
     words.initialized = True
     # Imported on first use: its tables take half a second, and most commands tag nothing.
     posseg: Any = import_module("jieba.posseg")
-    posseg.viterbi = Viterbi(posseg.start_P, posseg.trans_P, posseg.emit_P)
     return posseg.POSTokenizer(words)
-
-
-class Viterbi:
-    """jieba's tagging of characters that no dictionary word joins, with the same results and
-    ties. Its own tries each pair of 256 states in Python, 10 ms for a character that it has
-    never seen; here a row of an array has all steps into a state."""
-
-    def __init__(self, start: _Scores, steps: Mapping[Any, _Scores], emissions: Any) -> None:
-        states = sorted(steps, reverse=True)  # of equal scores the greater state wins
-        self._states, self._emissions = states, emissions
-        self._start = np.array([start[state] for state in states])
-        place = {state: at for at, state in enumerate(states)}
-        before = [[one for one in states if state in steps[one]] for state in states]
-        # Rows are filled up with the place after the last, which is never reached.
-        shape = len(states), max(map(len, before))
-        self._before, self._steps = np.full(shape, len(states)), np.zeros(shape)
-        for row, (state, ones) in enumerate(zip(states, before, strict=True)):
-            self._before[row, : len(ones)] = [place[one] for one in ones]
-            self._steps[row, : len(ones)] = [steps[one][state] for one in ones]
-        self._emitted = lru_cache(maxsize=8192)(self._emit)
-
-    def __call__(
-        self, text: str, states: Mapping[str, Any], *_tables: Any
-    ) -> tuple[float, list[Any]]:
-        """The score of the best states for ``text``, and these; ``states`` tells which are
-        possible for a character, the others may be anything."""
-        emitted = [self._emitted(char) for char in text]
-        possible = [states.get(char) for char in text]
-        scores = self._only(possible[0], self._start + emitted[0])
-        rows, paths = np.arange(len(self._states)), []
-        for own, emission in zip(possible[1:], emitted[1:], strict=True):
-            reached = np.append(scores, -np.inf)[self._before] + self._steps + emission[:, None]
-            best = reached.argmax(axis=1)
-            scores = self._only(own, reached[rows, best])
-            paths.append(self._before[rows, best])
-        route = [int(scores.argmax())]
-        for before in reversed(paths):
-            route.append(int(before[route[-1]]))
-        return float(scores[route[0]]), [self._states[place] for place in reversed(route)]
-
-    def _emit(self, char: str) -> NDArray[np.float64]:
-        return np.array([self._emissions[state].get(char, _NEVER) for state in self._states])
-
-    def _only(self, own: Any, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``scores`` of the states in ``own``, if one of these is reached."""
-        if own is None:
-            return scores
-        fitting = np.where([state in own for state in self._states], scores, -np.inf)
-        return fitting if np.isfinite(fitting).any() else scores
 
 
 @lru_cache(maxsize=4096)
 def tagged(text: str) -> tuple[tuple[str, str], ...]:
-    """``text`` as (word, part of speech) pairs, words unknown to the dictionary included."""
-    return tuple((pair.word, pair.flag) for pair in _tagger().cut(text))
+    """``text`` as (word, part of speech) pairs, words unknown to the dictionary included.
+
+    A character that jieba's tables lack may be in any of its 256 states, which takes 20 ms for each;
+    names have most of them, so it is read as one that stands in names."""
+    tagger = _tagger()
+    states = import_module("jieba.posseg").char_state_tab_P
+    plain = HAN.sub(lambda match: match[0] if match[0] in states else _OF_NAMES, text)
+    found, start = [], 0
+    for pair in tagger.cut(plain):
+        end = start + len(pair.word)
+        found.append((text[start:end], pair.flag))
+        start = end
+    return tuple(found)
 
 
 def cut(text: str, names: Mapping[str, float] | None = None) -> list[Word]:

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from understanding.text import HAN
+
 _SENTENCE_END = re.compile(
     r"[。！？!?；;…\n]+[”\"」』）)]*|(?<=[a-z0-9\u4e00-\u9fff)\]\"”])\.+(?=\s|$)|(?<=[A-Z]{2})\.(?=\s[A-Z])|(?<!\s)\s*(?:——|--)\s*"
 )
@@ -35,8 +37,10 @@ def sentences(content: str) -> list[Sentence]:
     found: list[Sentence] = []
     start = 0
     for match in _SENTENCE_END.finditer(content):
-        word = content[max(start, match.start() - 5) : match.start()].split()[-1:]
-        if match.group().startswith(".") and word and word[0].strip("(\"'“‘") in _ABBREVIATIONS:
+        # A Chinese word may stand right before it (房东Mr. Papadakis).
+        before = HAN.sub(" ", content[max(start, match.start() - 5) : match.start()]).split()[-1:]
+        is_short = [word.strip("(\"'“‘") in _ABBREVIATIONS for word in before] == [True]
+        if match.group().startswith(".") and is_short:
             continue
         _append(found, content, start, match.start(), match.group())
         start = match.end()

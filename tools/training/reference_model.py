@@ -426,7 +426,7 @@ def fit(data: Mapping[str, Sequence[Row]]) -> Antecedents:
 
 
 def _nobody_from(data: Mapping[str, Sequence[Row]], model: Antecedents) -> float:
-    """What a sentence says at most where somebody unspoken is meant, in 97 of 100 cases."""
+    """What a sentence says at most where somebody unspoken is meant, in 95 of 100 cases."""
     said = [
         model.sentence.log_odds(one.sentence)
         for own in data.values()
@@ -434,7 +434,7 @@ def _nobody_from(data: Mapping[str, Sequence[Row]], model: Antecedents) -> float
         for one in seen
         if one.sentence and not example.meant.isdisjoint(key for key, _ in one.candidates)
     ]
-    return round(float(np.quantile(said, 0.97)), 3)
+    return round(float(np.quantile(said, 0.95)), 3)
 
 
 def meant(example: Example, model: Antecedents) -> dict[Any, float]:

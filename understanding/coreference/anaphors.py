@@ -54,6 +54,15 @@ class Turn:
         end = self.clauses[1] if len(self.clauses) > 1 else len(self.text)
         return 0, len(self.text[:end].rstrip(_STOPS)) or len(self.text)
 
+    def owned_by(self, end: int) -> str:
+        """The word for who is of whom the words before a place mean (Ben's boss: boss), or nothing."""
+        match = lex.owned.match(self.text, end)
+        return (match["zh"] or match["en"]) if match else ""
+
+    def before_in_clause(self, at: int) -> str:
+        """The words of a clause before a place in it."""
+        return self.text[self.clauses[self.clause(at)] : at]
+
     def is_of_user(self) -> bool:
         """Whether the subject of the first clause is the user: what the clauses behind it leave out is
         then the user as well, as their topic (Li and Thompson 1981)."""
@@ -112,6 +121,7 @@ def beside(text: str, span: Span, spans: Iterable[Span]) -> bool:
 Form = Literal[
     "personal", "former", "latter", "other", "demonstrative", "definite", "bare", "unspoken"
 ]
+Case = Literal["", "whose", "object"]
 # Each has weights of its own.
 Group = Literal["personal", "several", "noun", "unspoken"]
 
@@ -124,8 +134,9 @@ _FORMS: tuple[Form, ...] = ("former", "latter", "other", "demonstrative", "defin
 class Anaphor:
     """``gender`` is female, male or empty (either); ``number`` is 1, 2 (exactly two) or 3
     (several); ``they`` marks the English word that may mean one or several. ``word`` is the
-    noun of a phrase. An ``unspoken`` one is what a clause leaves out. ``whose``: it says whose
-    something is (her car, 他妈), so that it may mean the subject of its own clause."""
+    noun of a phrase. An ``unspoken`` one is what a clause leaves out. ``case`` is whose where it says
+    whose something is (her car, 他妈), so that it may mean the subject of its own clause, and object
+    where it is the object of its clause (with him, 跟他), so that it does not."""
 
     start: int
     end: int
@@ -136,7 +147,7 @@ class Anaphor:
     they: bool = False
     word: str = ""
     quoted: bool = False
-    whose: bool = False
+    case: Case = ""
 
     @property
     def group(self) -> Group:
@@ -192,8 +203,19 @@ def _personal_zh(turn: Turn) -> Iterator[Anaphor]:
                 gender = {"她": "female", "他": "male"}.get(word.text[0], "")
                 # 他们 may be men and women.
                 gender = "" if number > 1 and gender == "male" else gender
-                whose = bool(lex.owned.match(turn.text, match.end()))
-                yield Anaphor(*match.span(), match.group(), "personal", gender, number, whose=whose)
+                case = _case_zh(turn, *match.span())
+                yield Anaphor(*match.span(), match.group(), "personal", gender, number, case=case)
+
+
+def _case_zh(turn: Turn, start: int, end: int) -> Case:
+    """Whose it says something is where a relative or 的 follows; an object behind a preposition (跟他),
+    and at the end of a clause behind a verb (照顾他)."""
+    if turn.owned_by(end) or turn.text[end : end + 1] in ("的", "嘅"):
+        return "whose"
+    before = next((word.tag[:1] for word in turn.words if word.end == start), "")
+    is_last = all(word.start != end for word in turn.words)
+    same_clause = turn.clause(start - 1) == turn.clause(start)
+    return "object" if same_clause and (before == "p" or (before == "v" and is_last)) else ""
 
 
 def _personal_en(text: str) -> Iterator[Anaphor]:
@@ -201,10 +223,11 @@ def _personal_en(text: str) -> Iterator[Anaphor]:
         word = match["word"].lower()
         many = word.startswith("the")
         gender = "" if many else "female" if word in _FEMALE else "male"
-        whose = word in _OWNS and _is_before_noun(text, match.end())
+        is_whose = word in _OWNS and _is_before_noun(text, match.end())
+        case: Case = "whose" if is_whose else "object" if word in _OBJECTS else ""
         number = 3 if many else 1
         yield Anaphor(
-            *match.span("word"), match["word"], "personal", gender, number, they=many, whose=whose
+            *match.span("word"), match["word"], "personal", gender, number, they=many, case=case
         )
 
 
@@ -215,6 +238,7 @@ def _is_before_noun(text: str, end: int) -> bool:
 
 
 _OWNS = frozenset(("his", "her", "their"))
+_OBJECTS = frozenset(("him", "her", "them"))
 
 
 def _phrases(turn: Turn) -> Iterator[Anaphor]:

@@ -57,7 +57,6 @@ def of_candidate(one: Referent, scene: Scene) -> Features:
     found["first of turn"] = float(scene.focus.said[one.last.turn].keys[0] == one.key)
     found["by pronoun"] = float(one.last.pointed)
     if one.last.turn == scene.focus.turn:
-        found["by pronoun here"] = float(one.last.pointed)
         found |= _clauses_back(one, scene)
     if a.group == "noun":
         found |= _noun(one, scene)
@@ -78,9 +77,9 @@ def _clauses_back(one: Referent, scene: Scene) -> Features:
     alone = people == [one] and a.number == 1
     return {
         place: 1.0,
-        f"{place}, whose": float(a.whose),
+        f"{place}, whose": float(a.case == "whose"),
         "only one here": float(alone),
-        "only one here, whose": float(alone and a.whose),
+        "only one here, whose": float(alone and a.case == "whose"),
     }
 
 

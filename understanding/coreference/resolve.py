@@ -27,6 +27,7 @@ from understanding.coreference.anaphors import (
 )
 from understanding.coreference.antecedents import Antecedents, Choice, Features, Scene, agrees
 from understanding.coreference.discourse import Focus, Referent, Relation
+from understanding.lexicon.rules import patterns
 from understanding.types import Mention, Person, Utterance
 
 # What is read at most: turns, and of each its beginning.
@@ -40,6 +41,8 @@ HISTORY_CHARACTERS = 600
 # Words that bring up somebody, in one turn, and those whom one may mean.
 _MOST_STEPS = 100
 _MOST_CANDIDATES = 12
+
+_FIRST_PERSON = patterns("first_person")
 
 _Step = Mention | Anaphor | Relative
 # Who is spoken of at a place, for the kin words that hang on it, and how surely.
@@ -126,7 +129,7 @@ class Talk:
                 at[start] = self._point(step, turn, sentence, found)
             elif isinstance(step, Mention):
                 one = self.focus.person(step.person)
-                self.focus.touch(one, turn.clause(start))
+                self.focus.touch(one, turn.clause(start), whose=bool(turn.owned_by(step.end)))
                 at[start] = (*at.get(start, ()), (one, RELATIVE))
             else:
                 at[start] = (self._bring_in(step, turn, at, found),)
@@ -172,7 +175,8 @@ class Talk:
     ) -> tuple[tuple[Referent, float], ...]:
         for one, likely in choice.all:
             if likely >= MEANT and one.last.turn >= 0:
-                self.focus.touch(one, turn.clause(a.start), pointed=True)
+                whose = a.case == "whose"
+                self.focus.touch(one, turn.clause(a.start), pointed=True, whose=whose)
                 one.gender = one.gender or (a.gender if a.number == 1 else "")
         found += self._mentions(choice, turn, a.start, a.end)
         return choice.all
@@ -234,11 +238,14 @@ def _steps(turn: Turn) -> list[tuple[int, _Step]]:
 
 def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
     """Whom ``a`` may mean: those spoken of, the latest first, and whom the turn names later."""
-    relatives = named_relatives(a, turn)
+    relatives, word = named_relatives(a, turn), turn.owned_by(a.end)
     near = [
         one
         for one in focus.near(REACH_TURNS)
-        if agrees(a.gender, one.gender) and (one.person is None or one.person.id not in relatives)
+        if agrees(a.gender, one.gender)
+        and (one.person is None or one.person.id not in relatives)
+        # Who is known as the daughter is not whose daughter somebody is.
+        and (one.person is None or one.person.name != word)
     ]
     # Whom the session before spoke of is meant where this one has brought up nobody who fits,
     # and by the word for a role only who is known in it: the report may be one to read.
@@ -247,10 +254,14 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
         near = present
     elif roles.is_role(a.word):
         near = [one for one in near if not focus.is_earlier(one) or _is_called(one, a.word)]
+    if a.case == "object" and not _FIRST_PERSON.spoken.search(turn.before_in_clause(a.start)):
+        # Not the subject of its own clause (Tash drove her home): principle B of the binding theory
+        # (Chomsky 1981). Where the user comes between, they may be the subject (Tash asked me to drive her).
+        near = [one for one in near if not focus.is_subject(one, turn.clause(a.start))]
     near = near[:_MOST_CANDIDATES]
     if a.group == "personal":
         ahead = dict.fromkeys(m.person for m in turn.names if m.start >= a.end)
-        later = (focus.person(person) for person in ahead)
+        later = (focus.person(person) for person in ahead if person.id not in relatives)
         near += [one for one in later if one.last.turn < 0 and agrees(a.gender, one.gender)]
     return near
 

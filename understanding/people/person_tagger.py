@@ -127,6 +127,7 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
         for at, start, end in introduced(text, toks)
         if at in roles
         or is_name_noun(toks, at)
+        or (at and toks[at - 1].norm in _THIRD)
         or (at and is_word_for_person(rows[at - 1]) and not _is_framed(rows[start]))
     ]
     return [
@@ -137,6 +138,10 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
     ]
 
 
+# Who is said to be called something (he's called, her name is, 他叫).
+_THIRD = frozenset(("he", "she", "his", "her", "他", "她"))
+
+
 def _is_framed(row: Row) -> bool:
     """Whether the features of a token say that it stands in a quotation, or in a text about a work or a
     role, which makes no people of the user."""
@@ -144,12 +149,14 @@ def _is_framed(row: Row) -> bool:
 
 
 def _is_title_or_greeting(toks: Sequence[Token], name: Segment) -> bool:
-    """Whether what looks like a name is a title alone (教授说), or a greeting (ta): no name of the
-    corpus is."""
+    """Whether what looks like a name is a title alone (教授说), a greeting (ta), or a word for whom one
+    has many of (朋友): no name of the corpus is."""
     norms = [one.norm for one in toks[name.start : name.end]]
     latin = " ".join(norms)
     is_greeting = latin in words("sentence_cues", "greeting", "laugh")
-    return is_greeting or "".join(norms) in titles("zh") or latin in titles("en")
+    is_title = "".join(norms) in titles("zh") or latin in titles("en")
+    roles = terms().get("".join(norms), ()) if toks[name.start].han else ()
+    return is_greeting or is_title or any(role.level == "common" for role in roles)
 
 
 def _is_of_place(text: str, toks: Sequence[Token], name: Segment) -> bool:

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from itertools import pairwise, takewhile
 from pkgutil import iter_modules
@@ -463,9 +463,9 @@ def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int
         if token.norm == "叫":
             if name := _behind_jiao(toks, at):
                 yield at, *name
-        elif token.norm in ("called", "named") and at + 1 < len(toks):
-            noun_ends = at - (at > 0 and toks[at - 1].norm in _BEING)
-            written = [*takewhile(lambda one: _is_capital(text, one), toks[at + 1 : at + 4])]
+        elif at + 1 < len(toks) and _is_naming(toks, at):
+            noun_ends = at - (at > 0 and toks[at - 1].norm in ("name", *_BEING))
+            written = [*takewhile(partial(_is_written_name, text), toks[at + 1 : at + 4])]
             if written and written[0].norm not in titles("en"):
                 yield noun_ends, at + 1, at + 1 + len(written)
         elif _is_owned_noun(text, toks, at) and _is_given_here(text, toks[at + 1]):
@@ -473,11 +473,21 @@ def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int
             yield at + 1, at + 1, at + 2 + len(surname)
 
 
+def _is_naming(toks: Sequence[Token], at: int) -> bool:
+    """Whether a name follows: behind called and named, and behind is where it is said of a name."""
+    is_name = toks[at].norm in _BEING and at > 1 and toks[at - 1].norm == "name"
+    return toks[at].norm in ("called", "named") or is_name
+
+
 def _is_owned_noun(text: str, toks: Sequence[Token], at: int) -> bool:
     """Whether a word in small letters, with another behind it, is somebody's: my uncle, her new boss."""
     is_noun = text[toks[at].start : toks[at].end].islower() and at + 1 < len(toks)
     ahead = toks[max(0, at - 2) : at]
     return is_noun and any(before(one.norm) in ("own", "others") for one in ahead)
+
+
+def _is_written_name(text: str, token: Token) -> bool:
+    return _is_capital(text, token) or _is_given_here(text, token)
 
 
 def _is_given_here(text: str, token: Token) -> bool:
@@ -504,12 +514,12 @@ def _behind_jiao(toks: Sequence[Token], at: int) -> tuple[int, int] | None:
         return (start, end) if 1 < len(clause) < 4 and clause not in _QUESTIONS else None
     size = next((n for n in (2, 1) if clause[:n] in words("surnames")), 0)
     given = clause[size:]
-    if len(given) not in (1, 2) or sum(map(_census_odds, given)) <= -len(given) / 2:
-        return None
-    if size:
+    is_twice = len(given) == 2 and given[0] == given[1] and given not in terms()
+    is_given = len(given) in (1, 2) and sum(map(_census_odds, given)) > -len(given) / 2
+    if size and is_given:
         is_name = size == 2 or _often(clause[:2]) < 2
     else:
-        is_name = not is_word(given) or (given[0] == given[-1] and given not in terms())
+        is_name = is_twice or (is_given and not is_word(given))
     return (start, end) if is_name and len(clause) > 1 else None
 
 

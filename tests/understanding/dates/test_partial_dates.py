@@ -42,7 +42,7 @@ def test_no_text_raises(text):
     partial_dates.read(text, UTC)
 
 
-@given(st.dates(date(1800, 1, 1), date(2199, 12, 31)), st.integers(0, 800))
+@given(st.dates(date(1800, 1, 1), date(2197, 10, 1)), st.integers(0, 800))
 def test_what_is_shown_reads_as_the_same(first, days):
     start = datetime.combine(first, datetime.min.time(), UTC)
     last = start + days * partial_dates.DAY if days else None

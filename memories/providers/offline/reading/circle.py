@@ -7,8 +7,10 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 
 from memories.types import ExtractedPerson, Subtype
 from understanding.lexicon import rows, words
+from understanding.names import name_key
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
 from understanding.roles import is_anothers, kinship, person_gender, terms
+from understanding.same_person.name_types import is_full, title_of
 from understanding.same_person.relationships import ONE_AT_A_TIME
 from understanding.text import HAN, normalise, simplified
 from understanding.types import Entry, Mention, Person
@@ -67,7 +69,8 @@ class PersonDraft:
         name = written(name) if kinship(name) is None else name
         if name in self.known_as():
             return
-        if not self.named or extends(name, self.name):
+        is_fuller = bool(title_of(name_key(self.name))[1]) and is_full(name)
+        if not self.named or is_fuller or extends(name, self.name):
             name, self.name = self.name, name
             self.named = True
         if name not in self.aliases and normalise(name) not in (normalise(self.name), *ANYBODY):
@@ -98,12 +101,17 @@ def extends(full: str, short: str) -> bool:
         return 2 <= len(other) < len(one) <= 4 and one.endswith(other)
     if not one.isascii() or " " not in one or " " in other:
         return False
-    return other in (one.split(" ")[0], one.split(" ")[-1]) and one.split(" ")[0] not in _TITLES
+    return other in (one.split(" ")[0], one.split(" ")[-1]) and not title_of(one)[1]
+
+
+def _may_be_one(name: str, other: str) -> bool:
+    """Whether one of two names is the other with more before or behind it: a surname, a title."""
+    pairs = ((name, other), (other, name))
+    return any(extends(a, b) or title_of(name_key(a))[0] == name_key(b) for a, b in pairs)
 
 
 # Nouns for anybody, which say nobody's role.
 ANYBODY = frozenset(row["word"] for row in rows("heads")) - terms().keys()
-_TITLES = frozenset("mr mrs ms miss dr prof sir aunty auntie aunt uncle coach chef".split())
 
 
 class Circle:
@@ -169,7 +177,7 @@ class Circle:
         parts = [
             p
             for p in self.people
-            if p.named and any(extends(name, n) or extends(n, name) for n in p.known_as())
+            if p.named and any(_may_be_one(name, known) for known in p.known_as())
         ]
         return _latest_first(parts)
 

@@ -31,6 +31,7 @@ from understanding.requests import forget_reading
 from understanding.roles import is_anothers, kinship, person_gender, terms
 from understanding.same_person.name_similarity import MADE_FROM, relate
 from understanding.same_person.name_types import PREFIXES, title_of
+from understanding.same_person.relationships import ONE_AT_A_TIME
 from understanding.sentences import Sentence
 from understanding.statements.own_words import excerpt
 from understanding.text import normalise, simplified
@@ -87,7 +88,7 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
     names = list(dict.fromkeys(name for spoken in own for name in own_names(circle, spoken)))
     _refer(circle, turns)
     merged = [
-        learn(circle, spoken)
+        learn(circle, _updated(circle, spoken))
         for spoken in own
         for learn in (learn_names, learn_full_names, learn_surnames, learn_nicknames, learn_ties)
     ]
@@ -145,9 +146,7 @@ def _may_answer(asked: SpokenTurn, spoken: SpokenTurn) -> bool:
 def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
     """Marks in each turn whom it names, whom it means without a name, and the user."""
     for spoken in turns:
-        kept = [s for s in spoken.spots if s.how in ("name", "role")]
-        for spot in kept:
-            spot.who = circle.now(spot.who)
+        kept = [s for s in _updated(circle, spoken).spots if s.how in ("name", "role")]
         keyed = _keyed(circle, spoken, kept)
         spoken.spots = in_place([*(s for s in kept if s.who in circle.people), *keyed])
     sessions = [[_utterance(spoken) for spoken in session] for session in _sessions(turns)]
@@ -160,6 +159,14 @@ def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
         _take_in(circle, spoken, found)
         spoken.spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
         _settle_owners(circle, spoken)
+
+
+def _updated(circle: Circle, spoken: SpokenTurn) -> SpokenTurn:
+    """The turn, its places with whom they mean now that some people have turned out to be one."""
+    for spot in spoken.spots:
+        spot.who = circle.now(spot.who)
+    spoken.named = {at: circle.now(one) or one for at, one in spoken.named.items()}
+    return spoken
 
 
 def _keyed(circle: Circle, spoken: SpokenTurn, held: Sequence[Spot]) -> list[Spot]:
@@ -193,6 +200,8 @@ def _utterance(spoken: SpokenTurn) -> Utterance:
         how: How = "name" if spot.how == "name" else "kinship"
         person = spot.people[0].person()
         mentions.append(Mention(person, spot.start, spot.end, spot.text, how, spot.confidence))
+    for (start, end), one in spoken.named.items():
+        mentions.append(Mention(one.person(), start, end, spoken.text[start:end], "name", 1.0))
     return Utterance(spoken.turn.role, spoken.text, tuple(mentions))
 
 
@@ -218,7 +227,7 @@ def _take_in(circle: Circle, spoken: SpokenTurn, found: Sequence[Mention]) -> No
             at.setdefault((mention.start, mention.end), []).append((one, mention.confidence))
     held = list(spoken.spots)
     for place, named in spoken.named.items():
-        at[place] = [(circle.now(named) or named, 1.0)]
+        at[place] = [(named, 1.0)]
     for (start, end), people in at.items():
         one, sure = people[0]
         if start == 0 and (end == len(spoken.text) or end > _LONGEST_PRONOUN):
@@ -259,8 +268,11 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         # The turn has spoken of whom it names: our boss is a Tan, we call him Mr Tan.
         ahead = [s.who for s in spoken.spots if s.end <= spot.start]
         is_before = is_pronoun and other in ahead
-        bearer = None if is_before else _bearer(circle, spoken, spot, name.text, between)
+        bearer = None if is_before else _bearer(circle, spoken, spot, name, between)
         two_contacts = (bearer or one).contact_id is not None and other.contact_id is not None
+        if is_called and _is_another(spot, one, other):
+            other.role, other.owner, spot.who = other.role or called(spot.text), one.owner, other
+            continue
         if is_equal or (is_called and bearer is not None and not two_contacts):
             person = circle.merge(bearer or one, other)
         elif (
@@ -273,6 +285,17 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
             spoken.named[spot.start, spot.end] = person
         learned = True
     return learned
+
+
+def _is_another(spot: Spot, one: PersonDraft, other: PersonDraft) -> bool:
+    """Whether ``spot``, a role that was taken for ``one``, is that of somebody else, who bears another
+    name, as one may have several of the role (the piano teacher beside the class teacher)."""
+    if spot.how != "role" or not one.named:
+        return False
+    role = kinship(spot.text)
+    has_several = role is None or role.kind not in ONE_AT_A_TIME
+    names = tuple(one.known_as()), tuple(other.known_as())
+    return has_several and relate(*names).how not in MADE_FROM
 
 
 def learn_full_names(circle: Circle, spoken: SpokenTurn) -> bool:
@@ -427,7 +450,7 @@ def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]
 
 
 def _bearer(
-    circle: Circle, spoken: SpokenTurn, spot: Spot, name: str, between: str
+    circle: Circle, spoken: SpokenTurn, spot: Spot, name: Spot, between: str
 ) -> PersonDraft | None:
     """Whom a naming sentence names that begins with ``spot``; None where that isn't sure. A name is
     said of whom has none: where a pronoun may mean several, or was taken for somebody of an earlier
@@ -436,14 +459,19 @@ def _bearer(
     no other for his name (his name's Gary)."""
     one, this, gender = spot.who, spoken.turn.id, _gender(spot.text)
     before = _named_before(spoken, spot)
-    if one is None or (spot.how in ("pronoun", "several") and before and one not in before):
-        return None
-    is_earlier = spot.how == "pronoun" and one.named and this not in one.turns
     roles = [s.who for s in spoken.spots if s.how == "role" and s.end <= spot.start]
     unnamed_here = {who for who in roles if who is not None and not who.named}
+    is_pronoun = spot.how in ("pronoun", "several")
+    behind = [s for s in spoken.spots if s.how in ("name", "role") and s.start >= name.start]
+    ahead = {s.who for s in behind} - before - unnamed_here
+    not_before = one in ahead or (before and one not in before | unnamed_here)
+    if one is None or (is_pronoun and not_before):
+        return None
+    is_earlier = spot.how == "pronoun" and one.named and this not in one.turns
     if is_earlier and len(unnamed_here) == 1:
         return next(iter(unnamed_here))
-    people: Sequence[PersonDraft] = spot.people if spot.how == "several" and gender else ()
+    earlier = [person for person in spot.people if person not in ahead]
+    people = earlier if spot.how == "several" and gender else []
     if is_earlier and gender:
         people = _agreeing_before(circle, spot, this)
         if len(people) > 1:
@@ -452,7 +480,7 @@ def _bearer(
     if len(unnamed) == 1:
         return next(iter(unnamed))
     if is_earlier and _is_subject(_statement(RE.called, spot, spoken.text, between)):
-        is_form = relate(tuple(one.known_as()), (name,)).how in MADE_FROM
+        is_form = relate(tuple(one.known_as()), (name.text,)).how in MADE_FROM
         is_titled = all(title_of(name_key(known))[1] for known in one.known_as())
         return one if is_form or is_titled else None
     return one if _says_whom(spot) else None

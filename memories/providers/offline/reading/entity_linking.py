@@ -31,9 +31,9 @@ _FIRST_PERSON = patterns("first_person")
 _GENITIVE = re.compile(
     r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
 )
-# Between a word for the user and who is theirs (my little brother, 我哥).
-_OWN = re.compile(r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4e00-\u9fff])")
-_WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
+# Between a word for the user and who is theirs (my little brother, 我哥, 我们leader).
+_OWN = re.compile(r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=\w)")
+_WORD_ENDS = re.compile(r"(?<=\w)(?!\w)|(?<=[a-z])(?=[\u4e00-\u9fff])")
 _THIRD = frozenset("他她佢")
 _PRONOUNS = _THIRD | frozenset("我咱俺")
 _LONGEST_ROLE = 4  # Han characters
@@ -147,8 +147,9 @@ def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
     found = list(spans)
     behind = [(span.end, True) for span in spans if span.kind != "role"]
     behind += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
-    for at, named in behind:
-        role = _role_behind(text, at, named=named)
+    roles = [_role_behind(text, at, named=named) for at, named in behind]
+    roles += [_own_role_before(text, span.start) for span in spans if span.kind != "role"]
+    for role in roles:
         if role and not any(s.start < role.end and role.start < s.end for s in found):
             found.append(role)
     return sorted(found)
@@ -169,6 +170,20 @@ def _role_behind(text: str, at: int, *, named: bool) -> PersonSpan | None:
         roles = terms().get(normalise(text[start:end]), ())
         if any(named or role.level != "common" for role in roles):
             return PersonSpan(start, end, "role", FOLLOWS)
+    return None
+
+
+def _own_role_before(text: str, end: int) -> PersonSpan | None:
+    """The longest word for a role of the user's right before a name, which begins there (my old school
+    friend Bex)."""
+    words = text[:end].rstrip(" ").split(" ")
+    for size in (3, 2, 1):
+        role, ahead = " ".join(words[-size:]), words[-size - 3 : -size]
+        own = next((at for at, word in enumerate(ahead) if word.lower() in ("my", "our")), None)
+        only_words = own is not None and all(map(str.isalpha, ahead[own:]))
+        if only_words and normalise(role) in terms():
+            start = text.rindex(role, 0, end)
+            return PersonSpan(start, start + len(role), "role", FOLLOWS)
     return None
 
 
