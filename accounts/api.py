@@ -8,7 +8,7 @@ from inspect import isawaitable, iscoroutinefunction
 from typing import Any, ClassVar, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
@@ -60,39 +60,42 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer", "description": "A key of the app: mio_…"}
 
 
-def documented(request: Any = None, responses: Any = None, **options: Any) -> Any:
-    """``extend_schema`` for an endpoint: its replies, and the one form of every error."""
-    refusals = {"4XX": OpenApiResponse(ErrorEnvelope, description="Why it was refused.")}
-    return extend_schema(request=request, responses={**responses, **refusals}, **options)
-
-
 def operation(
-    name: str, answer: Any, *, body: Any = None, query: Any = None, partial: bool = False
+    name: str,
+    answer: Any,
+    *,
+    body: Any = None,
+    query: Any = None,
+    partial: bool = False,
+    **also: Any,
 ) -> Any:
     """An operation of the API with this id. Its handler takes the validated ``body`` or ``query``
-    and the parts of the address, and returns data, or a Response. ``answer`` is the serializer of
-    the data, or serializers by status. The handler's docstring is its summary and description."""
+    and the parts of the address, and returns data, or a response. ``answer`` is the serializer of
+    the data, or serializers by status. The handler's docstring is its summary and description;
+    ``also`` is what else ``extend_schema`` describes."""
     answers = answer if isinstance(answer, dict) else {200: answer}
+    refusals = {"4XX": OpenApiResponse(ErrorEnvelope, description="Why it was refused.")}
 
     def describe(handler: Callable[..., Any]) -> Any:
         @wraps(handler)
-        def handled(self: Any, _request: Request, **parts: Any) -> Response:
+        def handled(self: Any, _request: Request, **parts: Any) -> HttpResponse:
             parts.pop("user", None)
             validated = [self.body(body, partial=partial)] if body else []
             if query:
                 _ = getattr(self, "end_user", None)  # an unknown one is a 404, whatever the query
                 validated = [self.query(query)]
             data = handler(self, *validated, **parts)
-            return data if isinstance(data, Response) else Response(data, status=min(answers))
+            return data if isinstance(data, HttpResponse) else Response(data, status=min(answers))
 
         summary, _, rest = (handler.__doc__ or "").partition("\n\n")
-        return documented(
+        return extend_schema(
             request=body,
-            responses=answers,
+            responses={**answers, **refusals},
             parameters=[query] if query else None,
             operation_id=name,
             summary=" ".join(summary.split()),
             description=" ".join(rest.split()),
+            **also,
         )(handler if iscoroutinefunction(handler) else handled)
 
     return describe
@@ -146,10 +149,11 @@ class AppView(APIView):
         return read.validated_data
 
     def query(self, form: type[Strict]) -> dict[str, Any]:
-        """The validated query string; ``format`` belongs to content negotiation."""
+        """The validated query string; ``format`` belongs to content negotiation, unless the form has it."""
         given = self.request.query_params.dict()
-        given.pop("format", None)
         read = form(data=given)
+        if "format" not in read.fields:
+            given.pop("format", None)
         read.is_valid(raise_exception=True)
         return read.validated_data
 

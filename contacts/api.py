@@ -7,90 +7,77 @@ from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import F, Func, UUIDField
-from rest_framework import status
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.errors import conflict
 from accounts.paging import page, page_of
 from contacts import edit, serializers
 from contacts.models import Contact, ContactQuerySet
 
-# Ids in a list stay a glance; one contact shows them all.
+# Ids in a list stay a glance, as its description says; one contact shows them all.
 LISTED_MEMORY_IDS = 100
 
 
 class Contacts(UserView):
-    @documented(
-        responses={200: page_of(serializers.ContactSerializer)},
-        parameters=[serializers.ContactQuery],
-        operation_id="contacts_list",
-        summary="The people in a user's life, the last mentioned first",
-        description=f"`memory_ids` holds the latest {LISTED_MEMORY_IDS} that are linked, here; "
-        "`memory_count` says how many memories about the person hold now.",
+    @operation(
+        "contacts_list", page_of(serializers.ContactSerializer), query=serializers.ContactQuery
     )
-    def get(self, request: Request, **_path: Any) -> Response:
-        query = self.query(serializers.ContactQuery)
+    def get(self, query: Asked) -> Response:
+        """The people in a user's life, the last mentioned first
+
+        `memory_ids` holds the latest 100 that are linked, here; `memory_count` says how many memories
+        about the person hold now."""
         rows = Contact.objects.of(self.end_user)
         rows = rows.archived() if query["archived"] else rows.listed()
         if wanted := query.get("q"):
             rows = rows.found_by(self.end_user, wanted)
-        return page(request, _glance(rows), "last_mentioned_at", query, serializers.shown)
+        return page(self.request, _glance(rows), "last_mentioned_at", query, serializers.shown)
 
-    @documented(
-        request=serializers.ContactForm,
-        responses={201: serializers.ChangedContact},
-        operation_id="contacts_create",
-        summary="Add a person",
-    )
-    def post(self, _request: Request, **_path: Any) -> Response:
-        values = self.body(serializers.ContactForm)
+    @operation("contacts_create", {201: serializers.ChangedContact}, body=serializers.ContactForm)
+    def post(self, asked: Asked) -> Any:
+        """Add a person"""
         with atomic(), _names_taken():
             contact, change = edit.create_contact(
-                self.end_user_for_writing(), values.pop("name"), actor=self.actor, **values
+                self.end_user_for_writing(), asked.pop("name"), actor=self.actor, **asked
             )
-        return Response(serializers.detail(contact, change.id), status=status.HTTP_201_CREATED)
+        return serializers.detail(contact, change.id)
 
 
 class NewContactList(UserView):
-    @documented(
-        request=serializers.NewContacts,
-        responses={201: serializers.CreatedContacts},
-        operation_id="contacts_bulk_create",
-        summary=f"Add up to {serializers.MAX_NEW} people at once",
-        description="All of them are added, or none, as one change. `409 name_taken` where a name "
-        "is taken or stands twice in the list; `fields` names each by its place in the list.",
+    @operation(
+        "contacts_bulk_create", {201: serializers.CreatedContacts}, body=serializers.NewContacts
     )
-    def post(self, _request: Request, **_path: Any) -> Response:
-        values = self.body(serializers.NewContacts)
+    def post(self, asked: Asked) -> Any:
+        """Add several people at once
+
+        All of them are added, or none, as one change. `409 name_taken` where a name is taken or stands
+        twice in the list; `fields` names each by its place in the list."""
         with atomic(), _names_taken(listed=True):
             contacts, change = edit.create_contacts(
-                self.end_user_for_writing(), values["contacts"], **self.by(values)
+                self.end_user_for_writing(), asked["contacts"], **self.by(asked)
             )
-        return Response(serializers.created(contacts, change.id), status=status.HTTP_201_CREATED)
+        return serializers.created(contacts, change.id)
 
 
 class OneContact(UserView):
-    @documented(
-        request=serializers.ContactForm,
-        responses={200: serializers.ChangedContact},
-        operation_id="contacts_update",
-        summary="Correct what is known of a person",
-        description="Only the fields given change. `attributes` are taken key by key: a string "
-        "or a list of strings replaces the key's values, null removes it. A renamed contact "
-        "keeps the old name as an alias unless `aliases` are given too.",
+    @operation(
+        "contacts_update", serializers.ChangedContact, body=serializers.ContactForm, partial=True
     )
-    def patch(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        values = self.body(serializers.ContactForm, partial=True)
-        options = {name: values.pop(name) for name in ("why", "namesake") if name in values}
+    def patch(self, asked: Asked, contact_id: UUID) -> Any:
+        """Correct what is known of a person
+
+        Only the fields given change. `attributes` are taken key by key: a string or a list of strings
+        replaces the key's values, null removes it. A renamed contact keeps the old name as an alias
+        unless `aliases` are given too."""
+        options = {name: asked.pop(name) for name in ("why", "namesake") if name in asked}
         with _names_taken():
             contact, change = edit.edit_contact(
-                self.end_user, contact_id, values, actor=self.actor, **options
+                self.end_user, contact_id, asked, actor=self.actor, **options
             )
         contact.refresh_from_db()
-        return Response(serializers.detail(contact, change.id))
+        return serializers.detail(contact, change.id)
 
 
 @contextmanager

@@ -9,9 +9,8 @@ from drf_spectacular.utils import OpenApiExample, inline_serializer
 from rest_framework import serializers
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
-from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
 from accounts.fields import Flag, Strict, Text, undo_id
 from accounts.models import EndUser
@@ -99,34 +98,29 @@ class AnyAccept(DefaultContentNegotiation):
 class AddressBook(UserView):
     content_negotiation_class = AnyAccept
 
-    @documented(
-        responses={(200, form.MEDIA_TYPE): OpenApiTypes.STR for form in BOOKS.values()},
-        parameters=[BookQuery],
-        operation_id="address_book_retrieve",
+    @operation(
+        "address_book_retrieve",
+        {(200, form.MEDIA_TYPE): OpenApiTypes.STR for form in BOOKS.values()},
+        query=BookQuery,
         examples=[
             OpenApiExample(name, form.write([ANNA]), media_type=form.MEDIA_TYPE, response_only=True)
             for name, form in BOOKS.items()
         ],
-        summary="The people of a user as an address book",
-        description="A file: vCard 4.0, or a CSV that Google Contacts takes. Relations and notes "
-        "go along, and what the format has no place for as fields of Mio's own.",
     )
-    def get(self, request: Request, **_path: Any) -> HttpResponse:
-        query = BookQuery(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        return as_file(self.end_user, BOOKS[query.validated_data["format"]])
+    def get(self, query: Asked) -> HttpResponse:
+        """The people of a user as an address book
 
-    @documented(
-        request=BookForm,
-        responses={200: BookImport},
-        operation_id="address_book_create",
-        summary="Take in an address book",
-        description="All of it or nothing, as one change. With `dry_run` nothing is written: each "
-        "entry is shown with what would become of it. One that may mean several people is "
-        "`undecided` and left out until `choices` say whom. The same file again changes nothing.",
-    )
-    def post(self, _request: Request, **_path: Any) -> Response:
-        asked = self.body(BookForm)
+        A file: vCard 4.0, or a CSV that Google Contacts takes. Relations and notes go along, and what
+        the format has no place for as fields of Mio's own."""
+        return as_file(self.end_user, BOOKS[query["format"]])
+
+    @operation("address_book_create", BookImport, body=BookForm)
+    def post(self, asked: Asked) -> Any:
+        """Take in an address book
+
+        All of it or nothing, as one change. With `dry_run` nothing is written: each entry is shown with
+        what would become of it. One that may mean several people is `undecided` and left out until
+        `choices` say whom. The same file again changes nothing."""
         try:
             dump = read_book(asked["content"].encode())
         except NotReadable as error:
@@ -135,14 +129,14 @@ class AddressBook(UserView):
             if asked["dry_run"]:
                 known = self.find_user() or EndUser(app=self.app, external_id=self.external_id)
                 planned = plan(known, dump, asked["choices"])
-                return Response({**BookPlan(planned).data, "dry_run": True, "change_id": None})
+                return {**BookPlan(planned).data, "dry_run": True, "change_id": None}
             with atomic():
                 end_user = self.end_user_for_writing()
                 done, change = people_intake.take_in(
                     end_user, dump, asked["choices"], actor=self.actor
                 )
             change_id = change and change.pk
-            return Response({**BookPlan(done).data, "dry_run": False, "change_id": change_id})
+            return {**BookPlan(done).data, "dry_run": False, "change_id": change_id}
         except UnknownChoice as error:
             raise serializers.ValidationError({f"choices.{error.number}": [str(error)]}) from error
 

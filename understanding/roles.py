@@ -248,10 +248,8 @@ def person_gender(person: Person) -> str:
     if person.gender:
         return person.gender
     texts = (person.relationship, *person.aliases, person.name)
-    for text in texts:
-        if gender := gender_of(text):
-            return gender
-    return next((title.gender for title in map(_title, texts) if title and title.gender), "")
+    by_title = (title.gender for title in map(_title, texts) if title)
+    return next(filter(None, (*map(gender_of, texts), *by_title)), "")
 
 
 def _title(text: str) -> Title | None:

@@ -87,8 +87,7 @@ def _tagger() -> Any:
     words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
     words.initialized = True
     # Imported on first use: its tables take half a second, and most commands tag nothing.
-    posseg: Any = import_module("jieba.posseg")
-    return posseg.POSTokenizer(words)
+    return import_module("jieba.posseg").POSTokenizer(words)
 
 
 @lru_cache(maxsize=4096)
@@ -97,11 +96,10 @@ def tagged(text: str) -> tuple[tuple[str, str], ...]:
 
     A character that jieba's tables lack may be in any of its 256 states, which takes 20 ms for each;
     names have most of them, so it is read as one that stands in names."""
-    tagger = _tagger()
     states = import_module("jieba.posseg").char_state_tab_P
     plain = HAN.sub(lambda match: match[0] if match[0] in states else _OF_NAMES, text)
     found, start = [], 0
-    for pair in tagger.cut(plain):
+    for pair in _tagger().cut(plain):
         end = start + len(pair.word)
         found.append((text[start:end], pair.flag))
         start = end

@@ -37,10 +37,9 @@ def sentences(content: str) -> list[Sentence]:
     found: list[Sentence] = []
     start = 0
     for match in _SENTENCE_END.finditer(content):
-        # A Chinese word may stand right before it (房东Mr. Papadakis).
-        before = HAN.sub(" ", content[max(start, match.start() - 5) : match.start()]).split()[-1:]
-        is_short = [word.strip("(\"'“‘") in _ABBREVIATIONS for word in before] == [True]
-        if match.group().startswith(".") and is_short:
+        ahead = content[max(start, match.start() - 5) : match.start()]
+        word = HAN.sub(" ", ahead).split()[-1:]  # 房东Mr. Papadakis
+        if match.group().startswith(".") and word and word[0].strip("(\"'“‘") in _ABBREVIATIONS:
             continue
         _append(found, content, start, match.start(), match.group())
         start = match.end()

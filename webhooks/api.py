@@ -4,12 +4,12 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.utils.functional import cached_property
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import cells
-from accounts.api import AppView, documented
+from accounts.api import AppView, Asked, operation
 from accounts.errors import ApiError, first_or_404, unknown
 from accounts.fields import Flag, RowSerializer, Strict, Text
 from accounts.paging import PageQuery, listed, of_cells, page, page_of
@@ -106,119 +106,86 @@ class _EndpointView(AppView):
 
 
 class Webhooks(_EndpointView):
-    @documented(
-        responses={200: page_of(EndpointSerializer)},
-        parameters=[PageQuery],
-        operation_id="webhooks_list",
-        summary="The webhooks of the app, the latest made first",
-    )
-    def get(self, request: Request) -> Response:
-        rows, query = Endpoint.objects.filter(app=self.app), self.query(PageQuery)
-        return page(request, rows, "created_at", query, listed(EndpointSerializer))
+    @operation("webhooks_list", page_of(EndpointSerializer), query=PageQuery)
+    def get(self, query: Asked) -> Response:
+        """The webhooks of the app, the latest made first"""
+        rows = Endpoint.objects.filter(app=self.app)
+        return page(self.request, rows, "created_at", query, listed(EndpointSerializer))
 
-    @documented(
-        request=EndpointForm,
-        responses={201: EndpointWithSecret},
-        operation_id="webhooks_create",
-        summary="Have events sent to an address",
-        description="The secret is in this answer only.",
-    )
-    def post(self, _request: Request) -> Response:
+    @operation("webhooks_create", {201: EndpointWithSecret}, body=EndpointForm)
+    def post(self, asked: Asked) -> Any:
+        """Have events sent to an address
+
+        The secret is in this answer only."""
         try:
-            endpoint, secret = endpoints.create(self.app, **self.body(EndpointForm))
+            return _with_secret(*endpoints.create(self.app, **asked))
         except Refused as error:
             raise serializers.ValidationError({"url": [str(error)]}) from error
         except endpoints.TooMany as error:
             most = f"An app has at most {endpoints.MAX_ENDPOINTS} webhooks."
             raise ApiError(409, "conflict", most) from error
-        return Response(_with_secret(endpoint, secret), status=status.HTTP_201_CREATED)
 
 
 class OneWebhook(_EndpointView):
-    @documented(
-        responses={200: EndpointSerializer},
-        operation_id="webhooks_retrieve",
-        summary="One webhook",
-    )
-    def get(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
-        return Response(EndpointSerializer(self.endpoint).data)
+    @operation("webhooks_retrieve", EndpointSerializer)
+    def get(self, **_parts: Any) -> Any:
+        """One webhook"""
+        return EndpointSerializer(self.endpoint).data
 
-    @documented(
-        request=EndpointEdit,
-        responses={200: EndpointSerializer},
-        operation_id="webhooks_update",
-        summary="Change, stop or start a webhook",
-        description="Only the fields given change.",
-    )
-    def patch(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
-        values, endpoint = self.body(EndpointEdit, partial=True), self.endpoint
-        enabled = values.pop("enabled", None)
+    @operation("webhooks_update", EndpointSerializer, body=EndpointEdit, partial=True)
+    def patch(self, asked: Asked, **_parts: Any) -> Any:
+        """Change, stop or start a webhook
+
+        Only the fields given change."""
+        enabled, endpoint = asked.pop("enabled", None), self.endpoint
         try:
-            endpoints.edit(endpoint, **values)
+            endpoints.edit(endpoint, **asked)
         except Refused as error:
             raise serializers.ValidationError({"url": [str(error)]}) from error
         if enabled is not None:
             endpoints.switch(endpoint, on=enabled)
-        return Response(EndpointSerializer(endpoint).data)
+        return EndpointSerializer(endpoint).data
 
-    @documented(
-        responses={200: EndpointSerializer},
-        operation_id="webhooks_destroy",
-        summary="Delete a webhook with its log; answers what it was",
-    )
-    def delete(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
-        endpoint = self.endpoint
-        shown = EndpointSerializer(endpoint).data
-        endpoint.delete()
-        return Response(shown)
+    @operation("webhooks_destroy", EndpointSerializer)
+    def delete(self, **_parts: Any) -> Any:
+        """Delete a webhook with its log; answers what it was"""
+        shown = EndpointSerializer(self.endpoint).data
+        self.endpoint.delete()
+        return shown
 
 
 class Rotate(_EndpointView):
-    @documented(
-        responses={200: EndpointWithSecret},
-        operation_id="webhooks_rotate",
-        summary="Give a webhook a new secret",
-        description="For 24 hours messages bear two signatures, of the new secret and the old one.",
-    )
-    def post(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
-        endpoint = self.endpoint
-        return Response(_with_secret(endpoint, endpoints.rotate(endpoint)))
+    @operation("webhooks_rotate", EndpointWithSecret)
+    def post(self, **_parts: Any) -> Any:
+        """Give a webhook a new secret
+
+        For 24 hours messages bear two signatures, of the new secret and the old one."""
+        return _with_secret(self.endpoint, endpoints.rotate(self.endpoint))
 
 
 class Test(_EndpointView):
-    @documented(
-        responses={202: DeliverySerializer},
-        operation_id="webhooks_test",
-        summary="Send an event that tells of nothing",
-    )
-    def post(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
-        sent = endpoints.send_test(self.enabled_endpoint)
-        return Response(DeliverySerializer(sent).data, status=status.HTTP_202_ACCEPTED)
+    @operation("webhooks_test", {202: DeliverySerializer})
+    def post(self, **_parts: Any) -> Any:
+        """Send an event that tells of nothing"""
+        return DeliverySerializer(endpoints.send_test(self.enabled_endpoint)).data
 
 
 class Deliveries(_EndpointView):
     of_deliveries = True
 
-    @documented(
-        responses={200: page_of(DeliverySerializer)},
-        parameters=[PageQuery],
-        operation_id="webhooks_deliveries_list",
-        summary="What was or is to be sent, the latest first",
-    )
-    def get(self, request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
-        rows, query = Delivery.objects.filter(endpoint=self.endpoint), self.query(PageQuery)
-        return page(request, rows, "created_at", query, listed(DeliverySerializer))
+    @operation("webhooks_deliveries_list", page_of(DeliverySerializer), query=PageQuery)
+    def get(self, query: Asked, **_parts: Any) -> Response:
+        """What was or is to be sent, the latest first"""
+        rows = Delivery.objects.filter(endpoint=self.endpoint)
+        return page(self.request, rows, "created_at", query, listed(DeliverySerializer))
 
 
 class Resend(_EndpointView):
     of_deliveries = True
 
-    @documented(
-        responses={202: DeliverySerializer},
-        operation_id="webhooks_deliveries_resend",
-        summary="Send an event once more, with the same id",
-    )
-    def post(self, _request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:  # noqa: ARG002
+    @operation("webhooks_deliveries_resend", {202: DeliverySerializer})
+    def post(self, delivery_id: UUID, **_parts: Any) -> Any:
+        """Send an event once more, with the same id"""
         rows = Delivery.objects.filter(endpoint=self.endpoint, pk=delivery_id)
         found = next(iter(of_cells(rows, list)), None)
         if found is None:
@@ -227,7 +194,7 @@ class Resend(_EndpointView):
         with cells.entered(found._state.db or cells.SHARED):
             endpoints.resend(found)
             found.refresh_from_db()
-        return Response(DeliverySerializer(found).data, status=status.HTTP_202_ACCEPTED)
+        return DeliverySerializer(found).data
 
 
 def _with_secret(endpoint: Endpoint, secret: str) -> dict[str, Any]:

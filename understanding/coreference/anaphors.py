@@ -59,10 +59,6 @@ class Turn:
         match = lex.owned.match(self.text, end)
         return (match["zh"] or match["en"]) if match else ""
 
-    def before_in_clause(self, at: int) -> str:
-        """The words of a clause before a place in it."""
-        return self.text[self.clauses[self.clause(at)] : at]
-
     def is_of_user(self) -> bool:
         """Whether the subject of the first clause is the user: what the clauses behind it leave out is
         then the user as well, as their topic (Li and Thompson 1981)."""

@@ -70,9 +70,7 @@ class Focus:
     def is_subject(self, one: Referent, clause: int) -> bool:
         """Whether somebody may be the subject of a clause of this turn: it spoke of nobody after them,
         and not of what is theirs."""
-        last = one.last
-        place = (last.turn, last.clause, last.order)
-        return place == (self.turn, clause, self._order) and not last.whose
+        return one.last == Place(self.turn, clause, self._order, one.last.pointed)
 
     def begin_turn(self, speaker: str, text: str) -> None:
         self.said.append(Said(speaker, text, self._session))

@@ -53,9 +53,7 @@ def refers_back(text: str) -> bool:
     """Whether ``text`` may mean a person without naming them, so that it is worth fetching
     the conversation. Errs towards yes: where it says no, :func:`resolve` finds nobody."""
     turn, anaphors = _read_alone(text)
-    if anaphors or lex.owned.search(turn.text):
-        return True
-    return _leaves_out_whom(turn)
+    return bool(anaphors or lex.owned.search(turn.text)) or _leaves_out_whom(turn)
 
 
 def may_mean_one(text: str) -> bool:
@@ -243,9 +241,8 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
         one
         for one in focus.near(REACH_TURNS)
         if agrees(a.gender, one.gender)
-        and (one.person is None or one.person.id not in relatives)
         # Who is known as the daughter is not whose daughter somebody is.
-        and (one.person is None or one.person.name != word)
+        and (not one.person or (one.person.id not in relatives and one.person.name != word))
     ]
     # Whom the session before spoke of is meant where this one has brought up nobody who fits,
     # and by the word for a role only who is known in it: the report may be one to read.
@@ -254,10 +251,12 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
         near = present
     elif roles.is_role(a.word):
         near = [one for one in near if not focus.is_earlier(one) or _is_called(one, a.word)]
-    if a.case == "object" and not _FIRST_PERSON.spoken.search(turn.before_in_clause(a.start)):
+    clause = turn.clause(a.start)
+    by_user = _FIRST_PERSON.spoken.search(turn.text, turn.clauses[clause], a.start)
+    if a.case == "object" and not by_user:
         # Not the subject of its own clause (Tash drove her home): principle B of the binding theory
-        # (Chomsky 1981). Where the user comes between, they may be the subject (Tash asked me to drive her).
-        near = [one for one in near if not focus.is_subject(one, turn.clause(a.start))]
+        # (Chomsky 1981). Where the user comes between, they may be (Tash asked me to drive her).
+        near = [one for one in near if not focus.is_subject(one, clause)]
     near = near[:_MOST_CANDIDATES]
     if a.group == "personal":
         ahead = dict.fromkeys(m.person for m in turn.names if m.start >= a.end)

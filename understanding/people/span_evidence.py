@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import pairwise, takewhile
 from pkgutil import iter_modules
@@ -455,17 +455,20 @@ def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]
 
 
 def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int]]:
-    """Names that a word for a person introduces, with the place where that word ends: in Chinese
-    behind 叫 and at the end of a clause (我表姐叫费霁月，), in English written with a capital, behind called
-    or named (a toddler called Wilf) or right behind the word (my sister Hope). The chain of spans did
-    not learn this as a feature: the corpus has few such sentences."""
+    """Names that a word for a person introduces, with the place where that word ends: behind 叫 at the
+    end of a clause (我表姐叫费霁月，), or in English, with a capital, behind called, named or name is (a
+    toddler called Wilf) or the word (my sister Hope). The corpus has too few for the chain to learn."""
     for at, token in enumerate(toks):
+        ahead = toks[at - 1].norm if at else ""
         if token.norm == "叫":
             if name := _behind_jiao(toks, at):
                 yield at, *name
-        elif at + 1 < len(toks) and _is_naming(toks, at):
-            noun_ends = at - (at > 0 and toks[at - 1].norm in ("name", *_BEING))
-            written = [*takewhile(partial(_is_written_name, text), toks[at + 1 : at + 4])]
+        elif token.norm in ("called", "named") or (token.norm in _BEING and ahead == "name"):
+            noun_ends = at - (ahead in ("name", *_BEING))
+            behind = toks[at + 1 : at + 4]
+            written = [
+                *takewhile(lambda t: _is_capital(text, t) or _is_given_here(text, t), behind)
+            ]
             if written and written[0].norm not in titles("en"):
                 yield noun_ends, at + 1, at + 1 + len(written)
         elif _is_owned_noun(text, toks, at) and _is_given_here(text, toks[at + 1]):
@@ -473,21 +476,11 @@ def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int
             yield at + 1, at + 1, at + 2 + len(surname)
 
 
-def _is_naming(toks: Sequence[Token], at: int) -> bool:
-    """Whether a name follows: behind called and named, and behind is where it is said of a name."""
-    is_name = toks[at].norm in _BEING and at > 1 and toks[at - 1].norm == "name"
-    return toks[at].norm in ("called", "named") or is_name
-
-
 def _is_owned_noun(text: str, toks: Sequence[Token], at: int) -> bool:
     """Whether a word in small letters, with another behind it, is somebody's: my uncle, her new boss."""
     is_noun = text[toks[at].start : toks[at].end].islower() and at + 1 < len(toks)
     ahead = toks[max(0, at - 2) : at]
     return is_noun and any(before(one.norm) in ("own", "others") for one in ahead)
-
-
-def _is_written_name(text: str, token: Token) -> bool:
-    return _is_capital(text, token) or _is_given_here(text, token)
 
 
 def _is_given_here(text: str, token: Token) -> bool:

@@ -226,8 +226,7 @@ def _take_in(circle: Circle, spoken: SpokenTurn, found: Sequence[Mention]) -> No
         if one is not None:
             at.setdefault((mention.start, mention.end), []).append((one, mention.confidence))
     held = list(spoken.spots)
-    for place, named in spoken.named.items():
-        at[place] = [(named, 1.0)]
+    at |= {place: [(one, 1.0)] for place, one in spoken.named.items()}
     for (start, end), people in at.items():
         one, sure = people[0]
         if start == 0 and (end == len(spoken.text) or end > _LONGEST_PRONOUN):
@@ -290,12 +289,10 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
 def _is_another(spot: Spot, one: PersonDraft, other: PersonDraft) -> bool:
     """Whether ``spot``, a role that was taken for ``one``, is that of somebody else, who bears another
     name, as one may have several of the role (the piano teacher beside the class teacher)."""
-    if spot.how != "role" or not one.named:
-        return False
-    role = kinship(spot.text)
+    role, names = kinship(spot.text), (tuple(one.known_as()), tuple(other.known_as()))
     has_several = role is None or role.kind not in ONE_AT_A_TIME
-    names = tuple(one.known_as()), tuple(other.known_as())
-    return has_several and relate(*names).how not in MADE_FROM
+    is_other = one.named and relate(*names).how not in MADE_FROM
+    return spot.how == "role" and has_several and is_other
 
 
 def learn_full_names(circle: Circle, spoken: SpokenTurn) -> bool:
@@ -452,11 +449,10 @@ def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]
 def _bearer(
     circle: Circle, spoken: SpokenTurn, spot: Spot, name: Spot, between: str
 ) -> PersonDraft | None:
-    """Whom a naming sentence names that begins with ``spot``; None where that isn't sure. A name is
-    said of whom has none: where a pronoun may mean several, or was taken for somebody of an earlier
-    turn who has a name, of the only one in this turn before it, of these, or of the people of the
-    turn before, who has none. Who has a name is called something else (they call him Bear), but has
-    no other for his name (his name's Gary)."""
+    """Whom a naming sentence names that begins with ``spot``; None where that isn't sure. A pronoun that
+    may mean several, or was taken for somebody named in an earlier turn, means who has no name: the
+    only one in this turn before it, of these, or of the people of the turn before. Who has a name may
+    be called something else (they call him Bear), but has no other name (his name's Gary)."""
     one, this, gender = spot.who, spoken.turn.id, _gender(spot.text)
     before = _named_before(spoken, spot)
     roles = [s.who for s in spoken.spots if s.how == "role" and s.end <= spot.start]
