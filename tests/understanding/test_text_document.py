@@ -31,3 +31,8 @@ def test_a_document_says_what_its_text_says() -> None:
 def test_what_follows_the_last_end_of_a_sentence_is_not_finished() -> None:
     assert last_begun("他走了。她跟") == "她跟"
     assert last_begun("no. 5 is") == "no. 5 is"  # a full stop alone may end nothing
+
+
+def test_a_form_of_address_ends_no_sentence_though_chinese_stands_before_it() -> None:
+    parts = read("房东Mr. Kowalski要涨房租。我约了Dr. Osei。").sentences
+    assert [part.text for part in parts] == ["房东Mr. Kowalski要涨房租", "我约了Dr. Osei"]

@@ -18,13 +18,12 @@ lex = patterns(__file__)
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where somebody was spoken of: ``order`` counts such places, ``pointed`` that it was by
-    no name, ``whose`` that it said whose something is. Turn -1 is nowhere yet."""
+    no name. Turn -1 is nowhere yet."""
 
     turn: int = -1
     clause: int = -1
     order: int = 0
     pointed: bool = False
-    whose: bool = False
 
 
 @dataclass(slots=True)
@@ -69,7 +68,7 @@ class Focus:
 
     def is_subject(self, one: Referent, clause: int) -> bool:
         """Whether somebody may be the subject of a clause of this turn: it spoke of nobody after them,
-        and not of what is theirs."""
+        as of a relative of theirs."""
         return one.last == Place(self.turn, clause, self._order, one.last.pointed)
 
     def begin_turn(self, speaker: str, text: str) -> None:
@@ -104,13 +103,11 @@ class Focus:
             self._referents[key] = Referent(key, None, gender)
         return self._referents[key]
 
-    def touch(
-        self, one: Referent, clause: int, *, pointed: bool = False, whose: bool = False
-    ) -> None:
+    def touch(self, one: Referent, clause: int, *, pointed: bool = False) -> None:
         """``one`` is spoken of now."""
         self._order += 1
         one.count += one.last.turn != self.turn
-        one.last = Place(self.turn, clause, self._order, pointed, whose)
+        one.last = Place(self.turn, clause, self._order, pointed)
         if one.first_turn < 0:
             one.first_turn = self.turn
         keys = self.said[-1].keys

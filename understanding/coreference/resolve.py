@@ -127,7 +127,7 @@ class Talk:
                 at[start] = self._point(step, turn, sentence, found)
             elif isinstance(step, Mention):
                 one = self.focus.person(step.person)
-                self.focus.touch(one, turn.clause(start), whose=bool(turn.owned_by(step.end)))
+                self.focus.touch(one, turn.clause(start))
                 at[start] = (*at.get(start, ()), (one, RELATIVE))
             else:
                 at[start] = (self._bring_in(step, turn, at, found),)
@@ -173,8 +173,7 @@ class Talk:
     ) -> tuple[tuple[Referent, float], ...]:
         for one, likely in choice.all:
             if likely >= MEANT and one.last.turn >= 0:
-                whose = a.case == "whose"
-                self.focus.touch(one, turn.clause(a.start), pointed=True, whose=whose)
+                self.focus.touch(one, turn.clause(a.start), pointed=True)
                 one.gender = one.gender or (a.gender if a.number == 1 else "")
         found += self._mentions(choice, turn, a.start, a.end)
         return choice.all

@@ -43,6 +43,22 @@ class TestOnePerson:
         assert [m.person for m in resolve(say("她带了什么？"), [named])] == [aunt]
         assert resolve(say("他带了什么？"), [named]) == []
 
+    def test_an_object_is_not_the_subject_of_its_clause(self) -> None:
+        assert meant("Finn drove him home.", "Otto called.") == {"otto"}
+        assert meant("大海一直很照顾他。", "邓总出差了。") == {"deng"}
+        assert meant("大海跟他借车。", "邓总出差了。") == {"deng"}
+
+    def test_an_object_may_be_whose_relative_is_the_subject(self) -> None:
+        assert meant("Otto's boss gave him a raise.", "Finn called.") == {"otto"}
+
+    def test_an_object_may_be_who_asks_the_user_something(self) -> None:
+        assert meant("Otto asked me to drive him home.", "Finn called.") == {"otto"}
+
+    def test_two_pronouns_of_a_turn_may_mean_one_person(self) -> None:
+        history = "Finn called.", "Finn is a cook."
+        assert meant("Otto broke his wrist, so his boss drove him home.", *history) == {"otto"}
+        assert meant("大海升职了，他老板很喜欢他。", "邓总出差了。", "邓总请大家吃饭。") == {"hai"}
+
     def test_the_later_of_two_wins(self) -> None:
         assert meant("他说可以。", "邓总出差了。", "> 好的。", "大海想借车。") == {"hai"}
 

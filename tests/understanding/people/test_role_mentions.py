@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from understanding.names import lookup_keys
-from understanding.roles import is_anothers
+from understanding.roles import is_anothers, person_gender
 from understanding.types import Person
 
 
@@ -52,3 +52,19 @@ def test_what_somebody_is_to_the_user_keeps_its_key(relationship: str):
     assert not is_anothers(relationship)
     keys = {key.key for key in lookup_keys(Person(uuid4(), "Ivy", (), relationship))}
     assert any(key.startswith("kin:") for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("name", "gender"),
+    [
+        ("Aunt Maeve", "female"),
+        ("Mr. Osei", "male"),
+        ("Mx Osei", ""),
+        ("Dr Osei", ""),
+        ("倪姐", "female"),
+        # Of somebody else it says nothing.
+        ("Aunt Maeve's plumber", ""),
+    ],
+)
+def test_a_form_of_address_tells_the_gender(name: str, gender: str):
+    assert person_gender(Person(uuid4(), name)) == gender

@@ -777,6 +777,21 @@ def test_a_colleague_of_whom_a_pronoun_means_is_none_of_the_user():
             {("Mateo", ""), ("岑总", "老大")},
         ),
         (("坐我旁边的女生叫黎黎，也是应届。",), {("黎黎", "")}),
+        # Not that of somebody whom the turn names only later.
+        (
+            ("My brother Radu brings a new girlfriend.", "She's called Oona, so Nonna will ask."),
+            {("Radu", "brother"), ("Oona", ""), ("Nonna", "Nonna")},
+        ),
+        (
+            ("Marge's son runs the till, I think his name is Ferdi.",),
+            {("Marge", ""), ("Ferdi", "Marge's son")},
+        ),
+        (("我跟倪先生吃了顿饭。", "他叫倪书航，住得不远。"), {("倪书航", "")}),
+        # One has several teachers, and each has one name.
+        (
+            ("我女儿叫朵朵。", "朵朵的班主任叫江老师。", "朵朵的舞蹈老师叫聂老师。"),
+            {("朵朵", "女儿"), ("江老师", "朵朵的班主任"), ("聂老师", "朵朵的老师")},
+        ),
         # What is said to be a name is one, whatever else it means.
         (("我外甥出生了，小名叫西瓜。", "西瓜满月酒我没赶上。"), {("西瓜", "外甥")}),
         (("我同桌贺磊，外号叫馒头，特别能吃。",), {("贺磊", "同桌")}),
@@ -786,11 +801,58 @@ def test_a_name_is_of_whom_has_none_yet(lines, people):
     assert relationships_by_name(talk(*lines)) == people
 
 
-def test_a_pronoun_means_whom_its_own_sentence_names():
-    lines = "组里还有个老外，叫Mateo，西班牙来的。", "我们老大姓岑，大家都叫他岑总。"
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        (("组里还有个老外，叫Mateo，西班牙来的。", "我们老大姓岑，大家都叫他岑总。"), "岑总"),
+        (
+            (
+                "The owner is a woman called Rosamund, everyone calls her Roz.",
+                "Roz told me I'm next.",
+                "My brother Radu brings a new girlfriend.",
+                "She's called Oona and she's a dentist.",
+            ),
+            "Oona",
+        ),
+    ],
+)
+def test_a_pronoun_means_whom_its_own_sentence_names(lines, name):
     found = talk(*lines)
     names = {one.ref: one.name for one in found.people}
-    assert [names[ref] for ref in found.memories[-1].people] == ["岑总"]
+    assert [names[ref] for ref in found.memories[-1].people] == [name]
+
+
+def test_who_is_called_something_is_taken_for_nobody_else_when_a_batch_is_read_again():
+    found = talk(
+        "公司来了个新人，叫祝子衿，挺聪明的。",
+        "我们经理叫常峻，大家都叫他老峻。",
+        "我室友阿蕊又熬夜了。",
+        "子衿说她男朋友在读博。",
+    )
+    names = {one.ref: one.name for one in found.people}
+    assert "阿蕊" not in {names[ref] for ref in found.memories[-1].people}
+
+
+@pytest.mark.parametrize(
+    ("lines", "people"),
+    [
+        (("Had tea with my old school friend Oona, she's off to Lima.",), {("Oona", "friend")}),
+        (("Went climbing with my colleague Oona.",), {("Oona", "colleague")}),
+        (("我们leader叫常峻，挺好说话的。",), {("常峻", "leader")}),
+    ],
+)
+def test_a_role_of_the_users_right_before_a_name_is_what_they_are(lines, people):
+    assert relationships_by_name(talk(*lines)) == people
+
+
+def test_a_name_with_a_form_of_address_is_that_name():
+    found = talk("Auntie Maeve is staying with us.", "Maeve is a retired nurse from Cork.")
+    assert [(one.name, one.gender) for one in found.people] == [("Auntie Maeve", "female")]
+
+
+def test_a_child_is_of_whom_the_turn_before_speaks_of_as_a_parent():
+    found = talk("我室友邬云离婚了，一个人带女儿。", "她女儿叫朵朵，刚上小学。")
+    assert ("朵朵", "邬云的女儿") in relationships_by_name(found)
 
 
 @pytest.mark.parametrize(
