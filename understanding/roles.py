@@ -253,7 +253,7 @@ def person_gender(person: Person) -> str:
 
 
 def _title(text: str) -> Title | None:
-    """The form of address in a name: at the end of a Chinese one, before another (王姐, Mr Tan)."""
+    """The form of address at the end of a Chinese name or the beginning of an English one (王姐, Mr Tan)."""
     first, _, name = text.lower().partition(" ")
     if name and "'" not in text and "’" not in text:
         return titles("en").get(first.rstrip("."))

@@ -27,7 +27,7 @@ NAME_FREQUENCY = 1000
 _BRAND_FREQUENCY = 5000
 # Words newer than the dictionary, or missing from it.
 _ADDED_FREQUENCY = 300
-_OF_NAMES = "晖"
+_OF_NAMES = "晖"  # stands in names, and in jieba's tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ def tagged(text: str) -> tuple[tuple[str, str], ...]:
     names have most of them, so it is read as one that stands in names."""
     states = import_module("jieba.posseg").char_state_tab_P
     plain = HAN.sub(lambda match: match[0] if match[0] in states else _OF_NAMES, text)
-    found, start = [], 0
+    pairs, start = [], 0
     for pair in _tagger().cut(plain):
         end = start + len(pair.word)
-        found.append((text[start:end], pair.flag))
+        pairs.append((text[start:end], pair.flag))
         start = end
-    return tuple(found)
+    return tuple(pairs)
 
 
 def cut(text: str, names: Mapping[str, float] | None = None) -> list[Word]:

@@ -67,8 +67,8 @@ class Focus:
         return len(self.said) - 1
 
     def is_subject(self, one: Referent, clause: int) -> bool:
-        """Whether somebody may be the subject of a clause of this turn: it spoke of nobody after them,
-        as of a relative of theirs."""
+        """Whether somebody may be the subject of a clause of this turn: they are the last it spoke of,
+        no relative of theirs was spoken of after them."""
         return one.last == Place(self.turn, clause, self._order, one.last.pointed)
 
     def begin_turn(self, speaker: str, text: str) -> None:

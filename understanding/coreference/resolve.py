@@ -251,8 +251,8 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
     elif roles.is_role(a.word):
         near = [one for one in near if not focus.is_earlier(one) or _is_called(one, a.word)]
     clause = turn.clause(a.start)
-    by_user = _FIRST_PERSON.spoken.search(turn.text, turn.clauses[clause], a.start)
-    if a.case == "object" and not by_user:
+    user_before = _FIRST_PERSON.spoken.search(turn.text, turn.clauses[clause], a.start)
+    if a.case == "object" and not user_before:
         # Not the subject of its own clause (Tash drove her home): principle B of the binding theory
         # (Chomsky 1981). Where the user comes between, they may be (Tash asked me to drive her).
         near = [one for one in near if not focus.is_subject(one, clause)]

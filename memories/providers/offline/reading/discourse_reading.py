@@ -146,9 +146,9 @@ def _may_answer(asked: SpokenTurn, spoken: SpokenTurn) -> bool:
 def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
     """Marks in each turn whom it names, whom it means without a name, and the user."""
     for spoken in turns:
-        kept = [s for s in _updated(circle, spoken).spots if s.how in ("name", "role")]
-        keyed = _keyed(circle, spoken, kept)
-        spoken.spots = in_place([*(s for s in kept if s.who in circle.people), *keyed])
+        names = [s for s in _updated(circle, spoken).spots if s.how in ("name", "role")]
+        keyed = _keyed(circle, spoken, names)
+        spoken.spots = in_place([*(s for s in names if s.who in circle.people), *keyed])
     sessions = [[_utterance(spoken) for spoken in session] for session in _sessions(turns)]
     relations = [
         Relation(one.person(), one.role, one.owner.person())

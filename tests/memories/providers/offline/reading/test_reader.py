@@ -817,20 +817,20 @@ def test_a_name_is_of_whom_has_none_yet(lines, people):
     ],
 )
 def test_a_pronoun_means_whom_its_own_sentence_names(lines, name):
-    found = talk(*lines)
-    names = {one.ref: one.name for one in found.people}
-    assert [names[ref] for ref in found.memories[-1].people] == [name]
+    extraction = talk(*lines)
+    names = {one.ref: one.name for one in extraction.people}
+    assert [names[ref] for ref in extraction.memories[-1].people] == [name]
 
 
 def test_who_is_called_something_is_taken_for_nobody_else_when_a_batch_is_read_again():
-    found = talk(
+    extraction = talk(
         "公司来了个新人，叫祝子衿，挺聪明的。",
         "我们经理叫常峻，大家都叫他老峻。",
         "我室友阿蕊又熬夜了。",
         "子衿说她男朋友在读博。",
     )
-    names = {one.ref: one.name for one in found.people}
-    assert "阿蕊" not in {names[ref] for ref in found.memories[-1].people}
+    names = {one.ref: one.name for one in extraction.people}
+    assert "阿蕊" not in {names[ref] for ref in extraction.memories[-1].people}
 
 
 @pytest.mark.parametrize(
@@ -846,13 +846,13 @@ def test_a_role_of_the_users_right_before_a_name_is_what_they_are(lines, people)
 
 
 def test_a_name_with_a_form_of_address_is_that_name():
-    found = talk("Auntie Maeve is staying with us.", "Maeve is a retired nurse from Cork.")
-    assert [(one.name, one.gender) for one in found.people] == [("Auntie Maeve", "female")]
+    extraction = talk("Auntie Maeve is staying with us.", "Maeve is a retired nurse from Cork.")
+    assert [(one.name, one.gender) for one in extraction.people] == [("Auntie Maeve", "female")]
 
 
 def test_a_child_is_of_whom_the_turn_before_speaks_of_as_a_parent():
-    found = talk("我室友邬云离婚了，一个人带女儿。", "她女儿叫朵朵，刚上小学。")
-    assert ("朵朵", "邬云的女儿") in relationships_by_name(found)
+    extraction = talk("我室友邬云离婚了，一个人带女儿。", "她女儿叫朵朵，刚上小学。")
+    assert ("朵朵", "邬云的女儿") in relationships_by_name(extraction)
 
 
 @pytest.mark.parametrize(
@@ -886,8 +886,10 @@ def test_a_relative_is_the_users_where_it_is_said(line, people):
 
 
 def test_somebody_spoken_of_many_clauses_behind_a_subject_that_is_left_out_stops_nothing():
-    found = talk("我朋友小禾在南京。", "吃了饭，看了电影，逛了街，买了菜，理了发，医生说没事。")
-    assert [one.name for one in found.people] == ["小禾"]
+    extraction = talk(
+        "我朋友小禾在南京。", "吃了饭，看了电影，逛了街，买了菜，理了发，医生说没事。"
+    )
+    assert [one.name for one in extraction.people] == ["小禾"]
 
 
 def test_a_word_for_anybody_is_no_alias():
