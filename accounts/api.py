@@ -1,4 +1,4 @@
-"""The base of the endpoints: the app and end user of a request, its body and query."""
+"""Base classes of the API's endpoints, and the endpoints of an app and its users."""
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -69,10 +69,10 @@ def operation(
     partial: bool = False,
     **also: Any,
 ) -> Any:
-    """An operation of the API with this id. Its handler takes the validated ``body`` or ``query``
-    and the parts of the address, and returns data, or a response. ``answer`` is the serializer of
-    the data, or serializers by status. The handler's docstring is its summary and description;
-    ``also`` is what else ``extend_schema`` describes."""
+    """Describes a handler as the operation ``name`` of the API. The handler takes the validated
+    ``body`` or ``query`` and the parts of the address, and returns data, or a response. ``answer``
+    is the serializer of the data, or serializers by status. The handler's docstring is its summary
+    and description; ``also`` is passed to ``extend_schema``."""
     answers = answer if isinstance(answer, dict) else {200: answer}
     refusals = {"4XX": OpenApiResponse(ErrorEnvelope, description="Why it was refused.")}
 
@@ -87,14 +87,14 @@ def operation(
             data = handler(self, *validated, **parts)
             return data if isinstance(data, HttpResponse) else Response(data, status=min(answers))
 
-        summary, _, rest = (handler.__doc__ or "").partition("\n\n")
+        summary, _, description = (handler.__doc__ or "").partition("\n\n")
         return extend_schema(
             request=body,
             responses={**answers, **refusals},
             parameters=[query] if query else None,
             operation_id=name,
             summary=" ".join(summary.split()),
-            description=" ".join(rest.split()),
+            description=" ".join(description.split()),
             **also,
         )(handler if iscoroutinefunction(handler) else handled)
 
@@ -102,7 +102,7 @@ def operation(
 
 
 class AppView(APIView):
-    """An endpoint for an app with a valid key, within the limit of the key. It sees the app's users."""
+    """An endpoint for an app with a valid key, within the key's limit; its scope is the app."""
 
     request: Request
     throttle_classes = [KeyLimit]
@@ -139,28 +139,28 @@ class AppView(APIView):
         return f"app:{self.app.name}"[:100]
 
     def by(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Who corrects something and why, as verbs take it."""
+        """Returns the author and the reason of a correction, as arguments of verbs."""
         return {"actor": self.actor, "why": asked.get("why", "")}
 
     def body(self, form: type[Strict], *, partial: bool = False) -> dict[str, Any]:
-        """The validated body. Raises ValidationError with the path of every problem."""
-        read = form(data=self.request.data, partial=partial, context={"view": self})
-        read.is_valid(raise_exception=True)
-        return read.validated_data
+        """Returns the validated body. Raises ValidationError with the path of every problem."""
+        filled = form(data=self.request.data, partial=partial, context={"view": self})
+        filled.is_valid(raise_exception=True)
+        return filled.validated_data
 
     def query(self, form: type[Strict]) -> dict[str, Any]:
-        """The validated query string; ``format`` belongs to content negotiation, unless the form has it."""
-        given = self.request.query_params.dict()
-        read = form(data=given)
-        if "format" not in read.fields:
-            given.pop("format", None)
-        read.is_valid(raise_exception=True)
-        return read.validated_data
+        """Returns the validated query. Content negotiation takes ``format``, unless the form has it."""
+        parameters = self.request.query_params.dict()
+        filled = form(data=parameters)
+        if "format" not in filled.fields:
+            parameters.pop("format", None)
+        filled.is_valid(raise_exception=True)
+        return filled.validated_data
 
 
 class UserView(AppView):
-    """An endpoint about one end user of the calling app, which sees their rows and no other's.
-    ``reads`` marks one that answers POST and changes nothing."""
+    """An endpoint about one end user of the calling app, which sees only their rows. ``reads``
+    marks one that answers POST and changes nothing."""
 
     reads = False
     placed = False
@@ -174,7 +174,7 @@ class UserView(AppView):
         self.placed = True
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Answers "moving" for a user who was moved meanwhile: their rows are not in this cell any more."""
+        """Answers "moving" if the user was moved meanwhile: their rows are no longer in this cell."""
         if self.placed and placement.has_left(self.app, self.external_id, writes=self._writes):
             exc = Moving()
         return super().handle_exception(exc)
@@ -188,51 +188,52 @@ class UserView(AppView):
         return self.kwargs["user"]
 
     def find_user(self) -> EndUser | None:
-        """The end user, or None when the app never wrote to it."""
+        """Returns the end user; None if the app never wrote to it."""
         end_user = EndUser.objects.filter(app=self.app, external_id=self.external_id).first()
-        return self._entered(end_user) if end_user is not None else None
+        return self._in_scope(end_user) if end_user is not None else None
 
     @cached_property
     def end_user(self) -> EndUser:
-        """The end user. A 404 when the app never wrote to it: another app's user is none."""
-        found = self.find_user()
-        if found is None:
+        """The end user. Raises a 404 if the app never wrote to it, also for another app's user."""
+        end_user = self.find_user()
+        if end_user is None:
             raise unknown("unknown_user")
-        return found
+        return end_user
 
     def end_user_for_writing(self) -> EndUser:
-        """The end user, made on first sight; call inside the transaction that writes."""
-        return self._entered(placement.first_seen(self.app, self.external_id))
+        """Returns the end user, created if needed; call it inside the transaction that writes."""
+        return self._in_scope(placement.first_seen(self.app, self.external_id))
 
-    def _entered(self, end_user: EndUser) -> EndUser:
+    def _in_scope(self, end_user: EndUser) -> EndUser:
+        """Opens the scope of the end user, and returns it."""
         self.scopes.enter_context(user_scope(end_user))
         end_user.app = self.app  # its time zone may be the user's
         return end_user
 
 
 class WaitingView(UserView):
-    """A ``UserView`` with coroutines as handlers, which hold no thread and no connection while they
-    wait. What asks the database goes through ``in_thread``."""
+    """A ``UserView`` whose handlers are coroutines, which hold no thread and no connection while
+    they wait. They use the database through ``in_thread``."""
 
     async def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:  # type: ignore[override]
         self.args, self.kwargs = args, kwargs
         self.headers = self.default_response_headers
-        asked = self.request = self.initialize_request(request, *args, **kwargs)
+        api_request = self.request = self.initialize_request(request, *args, **kwargs)
         with ExitStack() as self.scopes:
             try:
-                await in_thread(self.initial, asked, *args, **kwargs)
+                await in_thread(self.initial, api_request, *args, **kwargs)
                 method = (request.method or "").lower()
                 handler = getattr(self, method, None) if method in self.http_method_names else None
-                answer = (handler or self.http_method_not_allowed)(asked, *args, **kwargs)
+                answer = (handler or self.http_method_not_allowed)(api_request, *args, **kwargs)
                 response = await answer if isawaitable(answer) else answer
             except Exception as error:  # noqa: BLE001 as in REST framework's own
                 response = self.handle_exception(error)
-            self.response = self.finalize_response(asked, response, *args, **kwargs)
+            self.response = self.finalize_response(api_request, response, *args, **kwargs)
             return self.response
 
 
 async def in_thread(ask: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """What ``ask`` returns, called in the request's thread, whose connection goes back to the pool."""
+    """Calls ``ask`` in the request's thread, whose connection then goes back to the pool."""
     return await sync_to_async(releasing(ask))(*args, **kwargs)
 
 
@@ -275,7 +276,7 @@ class AppEndpoint(AppView):
 
     @operation("v1_app_retrieve", AppSerializer)
     def get(self) -> Any:
-        """Whose key this is"""
+        """The app that the key belongs to"""
         return AppSerializer(self.app).data
 
     @operation("v1_app_partial_update", AppSerializer, body=TimeZoneForm)
@@ -305,8 +306,8 @@ class EndUserSerializer(serializers.ModelSerializer):
 
 
 class UserEndpoint(UserView):
-    """An end user and their time zone. Everything that no other address takes comes here as a
-    longer id: it is nothing unless there is such a user."""
+    """An end user and their time zone. Addresses that no other endpoint takes come here as a longer
+    id, and are 404 unless there is such a user."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -322,8 +323,7 @@ class UserEndpoint(UserView):
     def patch(self, asked: Asked) -> Any:
         """Set an end user's time zone
 
-        The user is made on first sight.
-        """
+        The user is created if needed."""
         end_user = self.end_user_for_writing()
         end_user.settle(asked["time_zone"])
         return EndUserSerializer(end_user).data
@@ -338,7 +338,7 @@ class UserQuery(PageQuery):
 class Users(AppView):
     @operation("users_list", page_of(EndUserSerializer, "UserPage"), query=UserQuery)
     def get(self, query: Asked) -> Response:
-        """The users of the app, the latest made first"""
+        """The users of the app, newest first"""
         rows = EndUser.objects.filter(app=self.app, external_id__icontains=query.get("q", ""))
 
         def shown(users: Sequence[EndUser]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The key of a request: whose it is, and how many requests it may still send in this minute."""
+"""Finds the API key of a request, and counts the requests of each key per minute."""
 
 import time
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         header = get_authorization_header(request).decode("latin-1")
         if header.partition(" ")[0].lower() != "bearer":
             return None
-        key = _used(bearer(header))
+        key = _valid_key(bearer(header))
         if key is None:
             raise AuthenticationFailed("This API key is unknown or was revoked.")
         return key.app, key
@@ -45,13 +45,13 @@ class ApiKeyAuthentication(BaseAuthentication):
 
 
 def bearer(value: str) -> str:
-    """The secret of an ``Authorization`` header, "" where it is of another scheme."""
+    """Returns the secret of an ``Authorization`` header, "" for another scheme."""
     scheme, _, secret = value.partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
 
 
-def _used(secret: str) -> ApiKey | None:
-    """The valid key with this secret, with its app. Notes its use, about once a minute."""
+def _valid_key(secret: str) -> ApiKey | None:
+    """Returns the valid key with this secret, with its app; else None. Notes its use every minute."""
     key = ApiKey.objects.valid(secret).select_related("app").first()
     now = timezone.now()
     stale = now - USE_NOTED_EVERY
@@ -63,7 +63,7 @@ def _used(secret: str) -> ApiKey | None:
 
 
 class HasApp(BasePermission):
-    """Only callers with a valid key."""
+    """Allows callers with a valid key only."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:  # noqa: ARG002
         return isinstance(request.auth, ApiKey)
@@ -71,7 +71,7 @@ class HasApp(BasePermission):
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The requests that are left of a key's limit, and the seconds until it is whole again."""
+    """The requests that are left of a key's limit, and the seconds until it begins anew."""
 
     limit: int
     left: int
@@ -88,7 +88,7 @@ class Quota:
 
 
 class KeyLimit(BaseThrottle):
-    """Refuses requests above the limit of their key; the view gets what is left as its ``quota``."""
+    """Refuses requests above the limit of their key, and sets the view's ``quota``."""
 
     quota: Quota | None = None
 
@@ -102,7 +102,7 @@ class KeyLimit(BaseThrottle):
 
 
 def quota_of(key: ApiKey) -> tuple[bool, Quota | None]:
-    """Whether one more request of ``key`` is answered, and what is left; None without a limit."""
+    """Counts a request of ``key``. Returns whether it is allowed, and what is left (None: no limit)."""
     limit = key.requests_a_minute
     if not limit:
         return True, None
@@ -117,12 +117,12 @@ def quota_of(key: ApiKey) -> tuple[bool, Quota | None]:
 
 
 def key_of(headers: Mapping[str, str], secret: str) -> tuple[ApiKey, Quota | None]:
-    """The key with this secret and what is left of its limit, for ASGI applications beside Django's
-    views. Raises ApiError for an unknown host or key, and for a limit that is used up."""
+    """Returns the key with this secret and what is left of its limit, for ASGI applications that are
+    no views of Django. Raises ApiError for an unknown host or key, or a limit that is used up."""
     host = headers.get("host", "")
     if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
         raise ApiError(400, "unknown_host", "This server is not called so: see ALLOWED_HOSTS.")
-    key = _used(secret) if secret else None
+    key = _valid_key(secret) if secret else None
     if key is None:
         raise ApiError(401, "not_authenticated", "Send a valid key: Authorization: Bearer mio_…")
     allowed, quota = quota_of(key)

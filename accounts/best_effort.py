@@ -1,4 +1,4 @@
-"""Writes that nobody waits for: what an answer doesn't rest on never fails it."""
+"""Writes that may fail without failing the answer."""
 
 import logging
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def best_effort(what: str, pk: int) -> Iterator[None]:
-    """Writes in one transaction; where the database takes none, logs that with the id and goes on."""
+    """Runs the block in a transaction. If the database refuses it, logs that with the id."""
     try:
         with atomic():
             yield

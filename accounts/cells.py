@@ -1,8 +1,7 @@
-"""The database that the work of now is in: the one door to connections and transactions.
+"""The cell of the current work, and the only access to connections and transactions.
 
 A cell is a connection to a database, or to a schema, with all tables of Mio for some of the end users.
-With ``MIO_CELLS``, ``default`` holds what all share: apps, keys, operators, the queue and placements.
-"""
+With ``MIO_CELLS``, ``default`` has what all share: apps, keys, operators, the queue and placements."""
 
 import logging
 import time
@@ -22,9 +21,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 SHARED = DEFAULT_DB_ALIAS
-# The bits of an id that its cell counts; what stands above them is the number of the cell.
+# The lower bits of an id, which its cell counts; the bits above are the number of the cell.
 COUNTED_BITS = 44
-# What this package has that is nobody's in particular, and shared.
+# Models of this package that belong to no end user, and are shared.
 _SHARED_MODELS = frozenset({"app", "apikey", "cell", "placement"})
 
 # Seconds after which a cell that was away is asked again.
@@ -35,11 +34,11 @@ _current: ContextVar[str | None] = ContextVar("cell", default=None)
 
 
 class CrossesCells(RuntimeError):
-    """Work in one cell that turned to another: a transaction could not commit in both."""
+    """Work in one cell used another one: a transaction could not commit in both."""
 
 
 class NoCell(RuntimeError):
-    """A statement on rows of end users by work that did not say in which cell."""
+    """A statement on rows of end users, by work that named no cell."""
 
 
 class Moving(RuntimeError):
@@ -50,8 +49,7 @@ class Moving(RuntimeError):
 
 
 def names() -> tuple[str, ...]:
-    """The aliases of all cells; the first is SHARED, which keeps users from before there were
-    others."""
+    """Returns the aliases of all cells, first SHARED, where users are from before there were others."""
     return (SHARED, *settings.MIO_CELLS)
 
 
@@ -61,20 +59,20 @@ def several() -> bool:
 
 
 def chosen() -> str | None:
-    """The cell that was entered, None before any was."""
+    """Returns the cell that was entered, None if none was; SHARED if there is one cell only."""
     return _current.get() or (None if settings.MIO_CELLS else SHARED)
 
 
 def current() -> str:
-    """The alias of the connection that the work of now uses."""
+    """Returns the alias of the connection that the current work uses."""
     return _current.get() or SHARED
 
 
 @contextmanager
 def entered(cell: str | None) -> Iterator[None]:
-    """Runs the block in this cell; with None in no cell, where lists ask all of them. Raises
-    CrossesCells within a transaction of another one."""
-    before, outer = _current.get(), current()
+    """Runs the block in a cell; with None in no cell, where lists read all of them. Raises
+    CrossesCells inside a transaction of another cell."""
+    previous, outer = _current.get(), current()
     leaves = cell != outer if cell else several()
     if leaves and connections[outer].in_atomic_block:
         raise CrossesCells(f"A transaction of the cell {outer} is open; the work is in {cell}.")
@@ -83,14 +81,14 @@ def entered(cell: str | None) -> Iterator[None]:
         yield
     finally:
         # Not by a token: a request may begin and end in different threads.
-        _current.set(before)
+        _current.set(previous)
 
 
 everywhere = partial(entered, None)
 
 
 def reachable() -> tuple[str, ...]:
-    """The cells whose servers answer. With one cell, its server is not asked."""
+    """Returns the cells whose servers answer. If there is one cell only, its server is not asked."""
     return tuple(cell for cell in names() if not is_away(cell)) if several() else names()
 
 
@@ -98,12 +96,12 @@ def is_away(cell: str) -> bool:
     """Whether the server of a cell does not answer. It is asked again after ASK_AGAIN seconds."""
     if _away_until.get(cell, 0.0) > time.monotonic():
         return True
-    here = connections[cell]
+    database = connections[cell]
     try:
-        here.ensure_connection()
-        if not here.in_atomic_block and not here.is_usable():
-            here.close()
-            here.ensure_connection()
+        database.ensure_connection()
+        if not database.in_atomic_block and not database.is_usable():
+            database.close()
+            database.ensure_connection()
     except (OperationalError, InterfaceError) as error:
         log.warning("the cell %s is away: %s", cell, type(error).__name__)
         _away_until[cell] = time.monotonic() + ASK_AGAIN
@@ -113,7 +111,7 @@ def is_away(cell: str) -> bool:
 
 @contextmanager
 def atomic(*, savepoint: bool = True, durable: bool = False) -> Iterator[None]:
-    """A transaction (inside of one, a savepoint) of the current cell; as a decorator, `@atomic()`."""
+    """A transaction of the current cell (inside another, a savepoint); as a decorator, `@atomic()`."""
     with django_transaction.atomic(current(), savepoint, durable):
         yield
 
@@ -126,30 +124,30 @@ def release() -> None:
 
 
 def releasing(work: Callable[..., T]) -> Callable[..., T]:
-    """``work`` for a thread that serves many: it closes its connections afterwards."""
+    """Wraps ``work`` for a thread that serves many requests: closes the connections afterwards."""
 
     @wraps(work)
-    def done(*args: Any, **kwargs: Any) -> T:
+    def wrapped(*args: Any, **kwargs: Any) -> T:
         try:
             return work(*args, **kwargs)
         finally:
             release()
 
-    return done
+    return wrapped
 
 
 def on_commit(act: Callable[[], object], cell: str | None = None) -> None:
     """Calls ``act`` when the transaction of a cell is committed; at once outside of one."""
     where = cell or current()
     if connections[where].in_atomic_block:
-        # What was committed stands, whatever becomes of what was to follow it.
+        # What is committed stays, even if ``act`` fails.
         django_transaction.on_commit(act, using=where, robust=True)
     else:
         act()
 
 
 class _Connection:
-    """The connection of the current cell, asked for anew at every use."""
+    """The connection of the current cell, looked up at every use."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(connections[current()], name)
@@ -159,14 +157,14 @@ connection = cast(BaseDatabaseWrapper, _Connection())
 
 
 def fetch(sql: str, params: Any = None, cell: str | None = None) -> list[Any]:
-    """The rows that a statement returns in this cell, else in the current one."""
+    """Returns the rows of a statement in this cell, else in the current one."""
     with connections[cell or current()].cursor() as cursor:
         cursor.execute(sql, params)
         return cursor.fetchall()
 
 
 def is_shared(model: type[Model]) -> bool:
-    """Whether its rows are in SHARED wherever the work is."""
+    """Whether the model's rows are in SHARED, whatever the current cell."""
     meta = model._meta
     if meta.app_label == "accounts":
         return meta.model_name in _SHARED_MODELS
@@ -182,7 +180,7 @@ class Router:
     db_for_write = db_for_read
 
     def allow_relation(self, *_objects: Model, **_hints: Any) -> bool:
-        """A user of a cell points at their app: what crosses cells the guard refuses."""
+        """Allows all: a user in a cell refers to an app in SHARED. The guard refuses other cases."""
         return True
 
     def allow_migrate(self, database: str, app_label: str, **_hints: Any) -> bool:

@@ -1,6 +1,5 @@
-"""The audit trail: every correction is one row with what it changed in each row of a ``Tracked`` model.
-What is derived from tracked fields is rebuilt by the verb that undoes, and not stored here.
-"""
+"""Records corrections: each is one row, with what it changed in rows of ``Tracked`` models. What is
+derived from tracked fields is not recorded; the verb that undoes rebuilds it."""
 
 import json
 import re
@@ -27,8 +26,8 @@ Rows = list[dict[str, Any]]
 
 class Recorder:
     """Collects the rows that a verb touches: ``watch`` a row before it is changed or deleted, or
-    after it was created; ``keep`` one that the change depends on though no column of it changes, so
-    that a later change of it touches this change."""
+    after it was created; ``keep`` a row that the change depends on without changing it, so that a
+    later change of that row counts as touching this change."""
 
     def __init__(self) -> None:
         self.before: dict[Row, dict[str, Any] | None] = {}
@@ -52,18 +51,18 @@ class _Unrecorded(Recorder):
     keep = watch
 
 
-# For what is no change of anybody's, such as what machines learn.
+# For writes that are nobody's correction, such as what machines learn.
 UNRECORDED: Recorder = _Unrecorded()
 
 
 def snapshot(item: Tracked) -> dict[str, Any]:
-    """The tracked fields of a model instance as plain JSON values."""
+    """Returns the tracked fields of a model instance as plain JSON values."""
     values = {name: getattr(item, name) for name in item.tracked}
     return json.loads(json.dumps(values, cls=_Exact))
 
 
 class _Exact(DjangoJSONEncoder):
-    """Times to the microsecond, in UTC as the database has them."""
+    """Encodes times to the microsecond, in UTC as the database has them."""
 
     def default(self, o: Any) -> Any:
         return o.astimezone(UTC).isoformat() if isinstance(o, datetime) else super().default(o)
@@ -73,8 +72,8 @@ class _Exact(DjangoJSONEncoder):
 def recording(
     end_user: EndUser, verb: str, actor: str, why: str = "", subjects: Iterable[UUID] = ()
 ) -> Iterator[tuple[Recorder, Change]]:
-    """Runs the block in a transaction that ends with one Change row. Yields the recorder of touched
-    rows and the change, whose id may be handed out."""
+    """Runs the block in a transaction, and stores one Change at its end. Yields the recorder of
+    touched rows and the change, whose id may be handed out."""
     change = Change(end_user=end_user, verb=verb, actor=actor, why=why)
     change.subjects = [str(subject) for subject in subjects]
     recorder = Recorder()
@@ -85,16 +84,17 @@ def recording(
 
 
 def _differences(recorder: Recorder) -> Iterator[dict[str, Any]]:
+    """Yields each watched row that changed or is kept, with its differing fields before and after."""
     watched: dict[str, list[str]] = defaultdict(list)
     for label, pk in recorder.before:
         watched[label].append(pk)
-    now = {
+    current = {
         (label, str(pk)): snapshot(item)
         for label, pks in watched.items()
         for pk, item in current_rows(label, pks).items()
     }
     for row, before in recorder.before.items():
-        after = now.get(row)
+        after = current.get(row)
         if before == after and row not in recorder.kept:
             continue
         if before is not None and after is not None:
@@ -103,11 +103,11 @@ def _differences(recorder: Recorder) -> Iterator[dict[str, Any]]:
             for group in (model.unique_by, *model.together):
                 if not set(group).isdisjoint(keys):
                     keys += [key for key in group if key not in keys]
-            before, after = ({key: side[key] for key in keys} for side in (before, after))
+            before, after = ({key: values[key] for key in keys} for values in (before, after))
         yield {"model": row[0], "id": row[1], "before": before, "after": after}
 
 
 def current_rows(label: str, pks: Collection[str]) -> dict[Any, Tracked]:
-    """The rows of a model that still exist, by primary key, with their tracked columns only."""
+    """Returns the rows of a model that still exist, by primary key, with their tracked columns only."""
     model = apps.get_model(label)
     return model._default_manager.only("pk", *model.tracked).in_bulk(list(pks))

@@ -1,19 +1,19 @@
-"""A cell that Citus keeps at a worker (docs/citus.md). There tables lie as *shards*, under names that end
-in a number, which triggers have to name: Citus plans what clients send alone. A move keeps numbers.
-"""
+"""Support for a cell that Citus keeps at a worker (docs/citus.md). Tables are *shards* there, whose
+names end in a number (a move keeps it). Triggers use these names: Citus plans only what clients
+send."""
 
 import re
 
 from django.db import transaction  # noqa: TID251 of the connection that is given
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# The functions of the schema of this connection, but those of extensions.
+# The functions in the schema of this connection, except those of extensions.
 _OWN = """
 pronamespace = current_schema()::regnamespace AND prokind = 'f'
     AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid
                         AND deptype = 'e')
 """
-# Tables (of a partitioned one, itself), sequences and functions, as triggers are to name them.
+# Names that triggers have to use: of tables (not of partitions), sequences and functions.
 _NAMES = f"""
 SELECT relname, quote_ident(current_schema()) || '.'
     || quote_ident(relname || coalesce('_' || shardid, ''))
@@ -24,7 +24,7 @@ UNION
 SELECT proname, quote_ident(current_schema()) || '.' || quote_ident(proname) FROM pg_proc p
 WHERE {_OWN}
 """  # noqa: S608 constants
-# How Citus tells of a broken constraint of a shard: as text, with the shard's number.
+# Citus reports a broken constraint of a shard as text, with the shard's number.
 _BROKEN = re.compile(r'constraint "(\w+?)(?:_\d{5,})?"')
 _FUNCTIONS = f"""
 SELECT prosrc, pg_get_functiondef(oid) FROM pg_proc p WHERE {_OWN} ORDER BY oid
@@ -33,22 +33,22 @@ SELECT prosrc, pg_get_functiondef(oid) FROM pg_proc p WHERE {_OWN} ORDER BY oid
 
 def bind_triggers(connection: BaseDatabaseWrapper) -> int:
     """Rewrites the functions of the cell so that they name its shards; returns how many changed."""
-    bound = 0
+    count = 0
     with transaction.atomic(connection.alias), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL check_function_bodies = off")  # here are no shards
+        cursor.execute("SET LOCAL check_function_bodies = off")  # shards do not exist here
         cursor.execute(_NAMES)
         names = dict(cursor.fetchall())
         cursor.execute(_FUNCTIONS)
         for source, definition in cursor.fetchall():
-            named = _named(source, names)
-            if named != source:
-                cursor.execute(definition.replace(source, named))
-                bound += 1
-    return bound
+            renamed = _with_names(source, names)
+            if renamed != source:
+                cursor.execute(definition.replace(source, renamed))
+                count += 1
+    return count
 
 
 def broken_constraint(error: Exception) -> str:
-    """The name of the constraint that a statement broke, as the models have it; else ""."""
+    """Returns the name of the constraint that a statement broke, as in the models; else ""."""
     diagnostics = getattr(error.__cause__, "diag", None)
     if diagnostics is None or diagnostics.constraint_name:
         return diagnostics.constraint_name if diagnostics else ""
@@ -56,8 +56,8 @@ def broken_constraint(error: Exception) -> str:
     return match[1] if match else ""
 
 
-def _named(source: str, names: dict[str, str]) -> str:
-    """A function's body with the ``names`` it should use, whichever it used before."""
+def _with_names(source: str, names: dict[str, str]) -> str:
+    """Returns a function's body with these ``names``, whichever it used before."""
     known = "|".join(sorted(names, key=len, reverse=True))
     pattern = rf"(?<![\w.\"])(?:\w+\.)?({known})(?:_\d{{5,}})?\b"
     return re.sub(pattern, lambda match: names[match[1]], source)

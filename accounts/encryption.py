@@ -1,7 +1,6 @@
-"""Secrets that Mio has to use again, such as those of webhooks: encrypted by Fernet under a key made
-from SECRET_KEY. Keys of SECRET_KEY_FALLBACKS still decrypt, until ``manage.py reencrypt`` has run. A
-model names its encrypted columns in ``encrypted``.
-"""
+"""Encrypts secrets that Mio has to use again, such as those of webhooks, by Fernet under a key
+derived from SECRET_KEY. Keys of SECRET_KEY_FALLBACKS still decrypt, until ``manage.py reencrypt``
+has run. A model names its encrypted columns in ``encrypted``."""
 
 import base64
 from collections.abc import Callable, Iterator
@@ -15,25 +14,26 @@ from django.db.models import Model
 
 
 class Undecryptable(Exception):
-    """Encrypted under a key that is none of SECRET_KEY and SECRET_KEY_FALLBACKS."""
+    """The secret was encrypted under a key that is none of SECRET_KEY and SECRET_KEY_FALLBACKS."""
 
 
 def encrypt(secret: str) -> str:
-    """The secret, readable only to who holds SECRET_KEY; another text each time."""
+    """Returns the secret encrypted under SECRET_KEY; another text each time."""
     return _keys().encrypt(secret.encode()).decode()
 
 
 def decrypt(encrypted: str) -> str:
-    """The secret, encrypted under the current key or an older one. Raises Undecryptable."""
-    return _opened(_keys().decrypt, encrypted)
+    """Returns a secret, encrypted under the current key or an older one. Raises Undecryptable."""
+    return _converted(_keys().decrypt, encrypted)
 
 
 def renewed(encrypted: str) -> str:
-    """The same secret under SECRET_KEY. Raises Undecryptable."""
-    return _opened(_keys().rotate, encrypted)
+    """Returns the secret encrypted again under SECRET_KEY. Raises Undecryptable."""
+    return _converted(_keys().rotate, encrypted)
 
 
-def _opened(read: Callable[[bytes], bytes], encrypted: str) -> str:
+def _converted(read: Callable[[bytes], bytes], encrypted: str) -> str:
+    """Returns what ``read`` makes of an encrypted text. Raises Undecryptable."""
     try:
         return read(encrypted.encode()).decode()
     except InvalidToken as error:
@@ -41,16 +41,17 @@ def _opened(read: Callable[[bytes], bytes], encrypted: str) -> str:
 
 
 def columns() -> Iterator[tuple[type[Model], str]]:
-    """Every encrypted column: its model and its name."""
+    """Yields the model and the name of every encrypted column."""
     for model in apps.get_models():
         for name in getattr(model, "encrypted", ()):
             yield model, name
 
 
 def _keys() -> MultiFernet:
-    """The first encrypts, all decrypt. Derived, so that nothing else that SECRET_KEY signs is a key."""
+    """Returns the keys; the first encrypts, all decrypt. They are derived, so that none of them is
+    SECRET_KEY, which also signs."""
     keys = []
-    for name in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+    for secret_key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         derived = HKDF(hashes.SHA256(), 32, salt=None, info=b"mio secrets at rest")
-        keys.append(Fernet(base64.urlsafe_b64encode(derived.derive(name.encode()))))
+        keys.append(Fernet(base64.urlsafe_b64encode(derived.derive(secret_key.encode()))))
     return MultiFernet(keys)

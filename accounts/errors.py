@@ -1,4 +1,4 @@
-"""Every error of the API in one form: ``{"error": {"code", "message", "fields"?}}``."""
+"""All errors of the API in one form: ``{"error": {"code", "message", "fields"?}}``."""
 
 import logging
 import tomllib
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 Row = TypeVar("Row", bound=Model)
 
-# A lock was not had in time, or was part of a deadlock: PostgreSQL's codes.
+# PostgreSQL's codes of a lock that timed out, and of a deadlock.
 _BUSY = ("55P03", "40P01")
 # A standby, or default_transaction_read_only: psycopg calls it an internal error.
 _READ_ONLY = "25006"
@@ -44,7 +44,7 @@ UNREACHED = "There is nothing at this address. Addresses of the API end in a sla
 INTERNAL = "Something went wrong on our side. Nothing was changed by this request."
 
 
-# Every code that a client may meet, with its status and what it means.
+# Every code that a client may get, with its status and what it means.
 CODES: dict[str, tuple[int, str]] = {
     code: (status, meaning)
     for code, (status, meaning) in tomllib.loads(
@@ -54,7 +54,7 @@ CODES: dict[str, tuple[int, str]] = {
 
 
 class ApiError(exceptions.APIException):
-    """A refusal with a code that clients can tell apart."""
+    """A refusal with a code by which clients distinguish it."""
 
     def __init__(
         self,
@@ -72,12 +72,12 @@ class ApiError(exceptions.APIException):
 
 
 def unknown(code: str) -> ApiError:
-    """The refusal of this code of CODES, in the words that are there."""
+    """Returns the refusal of this code of CODES, with its text there."""
     return ApiError(CODES[code][0], code, CODES[code][1])
 
 
 def first_or_404(rows: QuerySet[Row], code: str) -> Row:
-    """The first of these rows. Raises the refusal ``code`` where there is none."""
+    """Returns the first of these rows. Raises the refusal ``code`` if there is none."""
     row = rows.first()
     if row is None:
         raise unknown(code)
@@ -87,14 +87,14 @@ def first_or_404(rows: QuerySet[Row], code: str) -> Row:
 def conflict(
     why: str | CodedError, code: str = "conflict", details: Mapping[str, Any] | None = None
 ) -> ApiError:
-    """A refusal since it contradicts what is stored; of a verb with its reason's code."""
+    """Returns the 409 for a request that contradicts what is stored, with a reason's code if any."""
     reason = why.reason if isinstance(why, CodedError) else None
     coded = {"reason": reason.code} if isinstance(reason, Reason) else {}
     return ApiError(status.HTTP_409_CONFLICT, code, str(why), details={**coded, **(details or {})})
 
 
 def _refused(error: CodedError) -> exceptions.APIException:
-    """The response to an error of a verb: the invalid field with its problem, else a conflict."""
+    """Returns the API's error for a verb's: an invalid field with its problem, else a conflict."""
     reason, status_code = error.reason, CODES[error.api_code][0]
     if isinstance(reason, Reason) and (field := reason.params.get("field")):
         return exceptions.ValidationError({field: [str(error)]})
@@ -117,7 +117,7 @@ def envelope(code: str, message: str, fields: dict[str, list[str]] | None = None
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
-    """Any exception of a view as a response. One that we did not foresee is a 500 without its cause."""
+    """Returns the response to any exception of a view; an unforeseen one is a 500 without its cause."""
     if isinstance(exc, Http404 | ObjectDoesNotExist) or _is_gone(exc):
         exc = exceptions.NotFound()
     elif isinstance(exc, PermissionDenied):
@@ -158,17 +158,17 @@ def _body(exc: exceptions.APIException) -> dict[str, Any]:
 
 
 def described(exc: exceptions.APIException) -> str:
-    """The message of an error."""
+    """Returns the message of an error."""
     return str(_body(exc)["error"]["message"])
 
 
 def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
-    """``{"messages[3].content": [problem, …]}`` from DRF's nested details."""
+    """Yields the path (``messages[3].content``) and the problems of each of DRF's nested details."""
     if isinstance(detail, dict):
         for key, value in detail.items():
-            own = str(key) in ("non_field_errors", "")
+            is_general = str(key) in ("non_field_errors", "")
             name = f"[{key}]" if isinstance(key, int) else f".{key}" if path else str(key)
-            yield from _flat(value, path if own else path + name)
+            yield from _flat(value, path if is_general else path + name)
     elif isinstance(detail, list) and any(isinstance(item, dict | list) for item in detail):
         for place, item in enumerate(detail):
             yield from _flat(item, f"{path}[{place}]")
@@ -181,7 +181,7 @@ def _sqlstate(exc: Exception) -> str:
 
 
 def _unavailable(exc: Exception, context: dict[str, Any]) -> ApiError:
-    """The refusal of a request that can be tried again: every verb is one transaction."""
+    """Returns the refusal of a request that can be tried again: every verb is one transaction."""
     if isinstance(exc, Moving):
         return ApiError(503, "moving", str(exc), retry_after=MOVED_WITHIN)
     state, view = _sqlstate(exc), type(context["view"]).__name__
@@ -195,6 +195,7 @@ def _unavailable(exc: Exception, context: dict[str, Any]) -> ApiError:
 
 
 def _unforeseen(exc: Exception, context: dict[str, Any]) -> Response:
+    """Logs an exception without its message, and returns a 500."""
     frames = "".join(traceback.format_tb(exc.__traceback__))
     view = type(context["view"]).__name__
     log.error("%s %s in %s\n%s", type(exc).__name__, broken_constraint(exc), view, frames)
@@ -204,14 +205,14 @@ def _unforeseen(exc: Exception, context: dict[str, Any]) -> Response:
 
 @csrf_exempt
 def unknown_address(_request: HttpRequest) -> JsonResponse:
-    """Answers for every address below /api/ that is none of ours."""
+    """Answers for every address below /api/ that does not exist."""
     return JsonResponse(envelope("not_found", UNREACHED), status=404)
 
 
 def _page(
     page: Callable[..., HttpResponse], status_code: int, code: str, message: str
 ) -> Callable[..., HttpResponse]:
-    """Django's ``page`` for an error, of an address of the API our envelope."""
+    """Returns Django's ``page`` for an error; for addresses of the API our envelope."""
 
     def answer(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
         if request.path.startswith(API_PREFIX):

@@ -1,8 +1,7 @@
-"""The queue's order: at most one task of an end user at a time, and apps in turn.
+"""The order of the task queue: at most one task of an end user at a time, and apps in turn.
 
-A task bears its end user's id behind the cluster's name in its key. The app with the fewest tasks under
-way is served first, the older task among equals; a task of a user who has one under way stays.
-"""
+A task's key has its end user's id after the cluster's name. The app with the fewest tasks under way
+is served first, then the older task; a user's task waits while another one of theirs is under way."""
 
 import logging
 from datetime import timedelta
@@ -23,9 +22,9 @@ from accounts.scope import all_users
 
 log = logging.getLogger(__name__)
 
-# A task whose worker died counts as under way for so long.
+# A task whose worker died counts as under way for this long.
 ALIVE = timedelta(minutes=10)
-# After so long a task is tried again whose end user is being moved, or whose cell is away.
+# After this time a task is tried again whose end user is being moved, or whose cell is away.
 AGAIN = timedelta(seconds=5)
 
 _NEXT = """
@@ -49,13 +48,13 @@ ORDER BY coalesce(apps.busy, 0), waiting.id LIMIT 1
 
 
 class FairQueue(ORM):
-    """The broker of the queue, with the database as its table. Tasks are due after ``delay``."""
+    """The broker of the queue, which is a table of the database. Tasks are due after ``delay``."""
 
     delay = timedelta()
 
     @staticmethod
     def get_connection(list_key: str | None = None) -> QuerySet[OrmQ]:  # noqa: ARG004 the broker's
-        """The rows, over a connection that is not stale; those of cells may be in a transaction."""
+        """Returns the rows, and replaces a stale connection that is in no transaction."""
         connection = connections[Conf.ORM]
         if not connection.in_atomic_block:
             connection.close_if_unusable_or_obsolete()
@@ -67,21 +66,21 @@ class FairQueue(ORM):
         return int(row.pk)
 
     def dequeue(self) -> list[tuple[int, str]]:
-        """The next task in a list; none after a short sleep, also while the database is away."""
+        """Returns a list with the next task; after a short sleep an empty one, if none can be had."""
         try:
-            taken = self._take()
+            tasks = self._take()
         except Error as error:
             log.warning("the queue could not be read: %s", type(error).__name__)
-            taken = []
-        if not taken:
+            tasks = []
+        if not tasks:
             sleep(Conf.POLL)
-        return taken
+        return tasks
 
     def _take(self) -> list[tuple[int, str]]:
         rows = self.get_connection()  # closes a connection that is stale
         now, retry = timezone.now(), timedelta(seconds=Conf.RETRY)
         with all_users(), connections[Conf.ORM].cursor() as cursor:
-            # The app of a user stands in their row or, with several cells, in their placement.
+            # The app of a user is in their row or, with several cells, in their placement.
             users = "accounts_enduser u ON u.id"
             placements = "accounts_placement u ON u.user_pk"
             statement = _NEXT.format(of_users=placements if cells.several() else users)
@@ -104,9 +103,9 @@ def put(
     name: str = "",
     delay: timedelta = timedelta(),
 ) -> None:
-    """Queues a function, in the turn of the end user whose work it is. With one cell the task
-    appears with the transaction that queues it, or not at all. With several it follows the commit
-    and runs in the user's cell; one that is lost on the way is found by the sweep."""
+    """Queues a function as a task of the end user whose work it is. With one cell the task is
+    stored with the transaction that queues it, or not at all. With several it is stored after the
+    commit and runs in the user's cell; the sweep finds one that is lost on the way."""
     name = name or f"{function.rpartition('.')[2]} {' '.join(map(str, args))}"[:100]
     cluster = Conf.CLUSTER_NAME
     queue = FairQueue(f"{cluster}:{end_user_id}" if end_user_id else cluster)
@@ -126,7 +125,7 @@ def put(
 def run_in_cell(
     cell: str | None, end_user_id: int | None, name: str, function: str, *args: int | str
 ) -> None:
-    """Runs a task in its cell, or in its end user's. While they are moved or it is away, it waits."""
+    """Runs a task in its cell, or its user's; queues a user's task again during a move or outage."""
     again = partial(put, function, *args, end_user_id=end_user_id, name=name)
     if end_user_id is not None:
         cell = placement.cell_of(end_user_id)
@@ -147,7 +146,7 @@ def run_in_cell(
 
 
 def users_waiting(tasks: int = 1) -> set[int]:
-    """The end users of whom so many tasks or more wait for a worker."""
+    """Returns the end users who have at least this number of tasks that wait for a worker."""
     waiting = OrmQ.objects.filter(key__startswith=f"{Conf.CLUSTER_NAME}:", lock__lte=timezone.now())
     counted = waiting.values("key").annotate(count=Count("pk")).filter(count__gte=tasks)
     return {int(key.partition(":")[2]) for key in counted.values_list("key", flat=True)}

@@ -1,4 +1,4 @@
-"""Serializer fields that take a value as it is or refuse it: nothing is coerced or dropped."""
+"""Serializer fields that accept a value as it is or refuse it: nothing is coerced or dropped."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -36,13 +36,13 @@ _METADATA = {"type": "object", "additionalProperties": True, "maxProperties": ME
 class Strict(serializers.Serializer):
     """Refuses fields that it does not know, so that a misspelt one is not silently lost."""
 
-    # What the description of the API says beside the fields, in JSON Schema; fields have it too.
+    # JSON Schema that the description of the API adds to this form; fields have it too.
     described: ClassVar[dict[str, Any]] = {}
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and (unknown := sorted(data.keys() - self.fields.keys())):
-            known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
-            problem = f"Unknown field. Known are: {known}."
+            names = ", ".join(name for name, field in self.fields.items() if not field.read_only)
+            problem = f"Unknown field. Known are: {names}."
             raise serializers.ValidationError({str(name)[:100]: [problem] for name in unknown})
         return super().to_internal_value(data)
 
@@ -80,7 +80,7 @@ class RowSerializer(serializers.ModelSerializer):
 
 
 def undo_id(null: str) -> serializers.UUIDField:
-    """The id of the change that a correction made; ``null`` says when it made none."""
+    """Returns a field for the id of the change that a correction made; ``null``: when it made none."""
     return serializers.UUIDField(
         allow_null=True, help_text=f"Undo it with changes/{{id}}/undo/; {null}."
     )
@@ -96,7 +96,7 @@ class BoundedList(serializers.ListField):
 
 @extend_schema_field(_METADATA)
 class Metadata(serializers.Field):
-    """A JSON object of the app's own, of bounded size; none of its keys is ``taken``."""
+    """A JSON object of the app's own, of bounded size and without the keys in ``taken``."""
 
     default_error_messages = {
         "taken": "Mio keeps these itself: {keys}.",
@@ -113,8 +113,8 @@ class Metadata(serializers.Field):
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
             self.fail("invalid")
-        if taken := sorted(data.keys() & self.taken):
-            self.fail("taken", keys=", ".join(taken))
+        if refused := sorted(data.keys() & self.taken):
+            self.fail("taken", keys=", ".join(refused))
         if len(data) > METADATA_KEYS:
             self.fail("many")
         if len(json.dumps(data, ensure_ascii=False).encode()) > METADATA_BYTES:
@@ -126,7 +126,7 @@ class Metadata(serializers.Field):
 
 
 class MetadataQuery(serializers.CharField):
-    """The keys and values that metadata must hold, as a JSON object in a query string."""
+    """The keys and values that metadata must contain, as a JSON object in a query string."""
 
     described = {"contentMediaType": "application/json", "contentSchema": _METADATA}
 
@@ -143,7 +143,7 @@ class MetadataQuery(serializers.CharField):
 
 
 class StoredReason(serializers.CharField):
-    """A column that holds words or a stored reason, in English. Read only."""
+    """A column with words or a stored reason, in English. Read only."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(read_only=True, **options)
@@ -153,7 +153,7 @@ class StoredReason(serializers.CharField):
 
 
 class _Uncoerced(serializers.Field):
-    """A field that takes JSON values of these types only."""
+    """A field that accepts JSON values of these types only."""
 
     takes: tuple[type, ...]
 
@@ -169,8 +169,8 @@ class Whole(_Uncoerced, serializers.IntegerField):
     takes = (int,)
 
     def to_internal_value(self, data: Any) -> Any:
-        whole = type(data) is float and data.is_integer()
-        return super().to_internal_value(int(data) if whole else data)
+        is_whole = type(data) is float and data.is_integer()
+        return super().to_internal_value(int(data) if is_whole else data)
 
 
 class Number(_Uncoerced, serializers.FloatField):
@@ -192,7 +192,7 @@ class Identifier(_Uncoerced, serializers.UUIDField):
 
 
 class Moment(_Uncoerced, serializers.DateTimeField):
-    """An ISO 8601 string, in the offset of its place; UTC where it names none, or that of no place."""
+    """An ISO 8601 string, in the offset that it states; in UTC if it states none that a place has."""
 
     takes = (str,)
     years = FACTS
@@ -244,7 +244,7 @@ class PastMoment(Moment):
 
 
 class PastInstant(Moment):
-    """A moment that has been, with its time zone: an hour earlier something else may be known."""
+    """A past moment with its time zone: an hour earlier, other things may have been known."""
 
     ahead = timedelta(0)
     default_error_messages = {
@@ -270,7 +270,7 @@ _FIELD_OF: dict[Any, type[serializers.Field]] = {
 
 
 def of_dataclass(cls: type, name: str = "", **others: Any) -> Any:
-    """A serializer that describes a dataclass as ``asdict`` gives it, with ``others`` as fields."""
+    """Returns a serializer for a dataclass as ``asdict`` shows it; ``others`` replace or add fields."""
     hints = {key: others.pop(key, hint) for key, hint in get_type_hints(cls).items()}
     return inline_serializer(
         name or cls.__name__, {key: _field_of(hint) for key, hint in (hints | others).items()}

@@ -16,14 +16,14 @@ from django.utils import timezone
 
 from accounts import cells, time_zones
 
-# A conversation is under way while the last message came within this time.
+# A conversation is under way if the last message came within this time.
 TALKING = timedelta(minutes=30)
 
 
 def reference(
     to: type[models.Model] | str, related_name: str = "+", **options: Any
 ) -> "models.ForeignKey[Any, Any]":
-    """A key of another row of the same end user. Migrations make its foreign key and index."""
+    """Returns a foreign key to a row of the same end user. Migrations make its constraint and index."""
     return models.ForeignKey(
         to,
         models.DO_NOTHING,
@@ -35,7 +35,7 @@ def reference(
 
 
 def between_0_and_1(field: str, name: str) -> models.CheckConstraint:
-    """That a share or probability is one."""
+    """Returns the constraint that a share or probability is between 0 and 1."""
     inside = {f"{field}__gte": 0, f"{field}__lte": 1}
     return models.CheckConstraint(condition=Q(**inside), name=name)
 
@@ -64,8 +64,8 @@ class InTimeZone(models.Model):
 
 
 class InEveryCell(models.Model):
-    """Few rows that every cell needs beside its end users'. Those in SHARED are the truth; a cell
-    that is away gets the columns in ``copied`` by a later sweep."""
+    """A model whose few rows every cell needs, besides those of its users. The rows in SHARED are
+    authoritative; a cell that is away gets the columns in ``copied`` by a later sweep."""
 
     copied: ClassVar[tuple[str, ...]] = ()
 
@@ -85,16 +85,16 @@ class InEveryCell(models.Model):
         return super().delete(*args, **kwargs)
 
     def spread(self) -> None:
-        """Copies the row to all other cells that answer, to SHARED first."""
+        """Copies the row to all other cells that answer, SHARED first."""
         for cell in cells.reachable():
             if cell != self._state.db:
                 self.copy_to(cell)
 
     def copy_to(self, cell: str) -> None:
-        """Copies the columns in ``copied`` to a cell; its other columns there stay."""
+        """Copies the columns in ``copied`` to a cell; the row's other columns there stay."""
         rows: Any = type(self)._base_manager.using(cell)
         copied = self.copied
-        if cell == cells.SHARED:  # where it was deleted it stays so
+        if cell == cells.SHARED:  # a row that was deleted there stays so
             rows.filter(pk=self.pk).update(**{name: getattr(self, name) for name in copied})
             return
         columns = {
@@ -109,7 +109,7 @@ class InEveryCell(models.Model):
 
 
 class App(InTimeZone, InEveryCell):
-    """A chat application: the tenant boundary. Its time zone is that of its users who have none."""
+    """A chat application: the tenant boundary. Its time zone is for its users who have none."""
 
     scoped_rights = ("SELECT",)
     copied = ("name", "time_zone", "archived_at")
@@ -131,13 +131,13 @@ class App(InTimeZone, InEveryCell):
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def valid(self, secret: str) -> Self:
-        """The unrevoked key with this secret of an app in use, as a QuerySet of at most one."""
+        """The unrevoked key with this secret, if its app is not archived: a QuerySet of at most one."""
         return self.filter(digest=ApiKey.hash(secret), revoked_at=None, app__archived_at=None)
 
 
 class ApiKey(models.Model):
-    """A bearer secret of an app: 256 random bits, of which a plain SHA-256 is kept. With an
-    ``external_id`` it opens that end user's memory alone, for clients that can't say whose it is."""
+    """A bearer secret of an app: 256 random bits, of which a plain SHA-256 is stored. With an
+    ``external_id`` it opens only this end user's memory, for clients that can't say whose it is."""
 
     app = models.ForeignKey(App, models.CASCADE, related_name="keys")
     label = models.CharField(max_length=60, blank=True, default="", help_text="What it is for.")
@@ -182,7 +182,7 @@ class ApiKey(models.Model):
     def issue(
         cls, app: App, label: str = "", external_id: str = "", *, trusted: bool = False
     ) -> tuple["ApiKey", str]:
-        """A new key of ``app``, or of one end user, and its secret, which is shown this once."""
+        """Creates a key of ``app``, or of one end user; returns it and its secret, shown this once."""
         secret = "mio_" + secrets.token_urlsafe(32)
         columns = {"label": label, "prefix": secret[:10], "digest": cls.hash(secret)}
         row = cls.objects.create(app=app, external_id=external_id, trusted=trusted, **columns)
@@ -194,8 +194,8 @@ class ApiKey(models.Model):
 
 
 class Cell(models.Model):
-    """A cell that end users are put into. The ids of its rows begin at ``number`` times 2^44.
-    ``users`` are those placed in it; one that is ``closed`` takes no new ones."""
+    """A cell in which end users are placed. The ids of its rows begin at ``number`` times 2^44.
+    ``users`` counts those placed in it; a ``closed`` one gets no new ones."""
 
     scoped_rights = ("SELECT", "UPDATE")
     name = models.CharField(max_length=30, unique=True)
@@ -212,7 +212,7 @@ class Cell(models.Model):
 
 
 class Placement(models.Model):
-    """The cell of an end user. While ``moving_to`` names another, nothing of theirs is written."""
+    """The cell of an end user. While ``moving_to`` names another, no row of theirs is written."""
 
     scoped_rights = ("SELECT", "UPDATE")
     app = models.ForeignKey(App, models.CASCADE, related_name="placements")
@@ -252,7 +252,7 @@ class ScopedQuerySet(models.QuerySet):
 
 
 class NumberedRow(models.Model):
-    """A row that is called by its kind and number."""
+    """A row that is shown by its kind and number."""
 
     class Meta:
         abstract = True
@@ -262,7 +262,7 @@ class NumberedRow(models.Model):
 
 
 class UserRow(NumberedRow):
-    """A row of an end user, without reads of its own."""
+    """A row of an end user, without QuerySet methods of its own."""
 
     objects = ScopedQuerySet.as_manager()
 
@@ -271,23 +271,23 @@ class UserRow(NumberedRow):
 
 
 class Tracked(NumberedRow):
-    """A model whose rows a correction may change. A tracked field gets its value from before the
-    change back by an undo, unless it is among those that machines write."""
+    """A model whose rows a correction may change. An undo gives a tracked field the value from
+    before the change, unless the field is among those that machines write."""
 
     tracked: ClassVar[tuple[str, ...]] = ()
-    # Numbers that machines add to: the difference that the change made is taken back.
+    # Numbers that machines add to: an undo takes back the difference that the change made.
     counted: ClassVar[tuple[str, ...]] = ()
     # Lists that machines add to: what was added since stays.
     grown: ClassVar[tuple[str, ...]] = ()
     # Values that machines replace by what they learn: one that was learnt since stays.
     learnt: ClassVar[tuple[str, ...]] = ()
-    # What the database holds unique, with the columns of the condition.
+    # The columns that the database keeps unique, with those of the condition.
     unique_by: ClassVar[tuple[str, ...]] = ()
     # Groups of columns that make sense only together; so do those of ``unique_by``.
     together: ClassVar[tuple[tuple[str, ...], ...]] = ()
-    # The column that names the row which stands for this one from then on.
+    # The column that names the row which replaces this one.
     successor: ClassVar[str] = ""
-    # Machines may make an equal row again: one deleted by a change takes its place when undone.
+    # Whether machines may create an equal row again, which an undo of a deletion replaces.
     found_again: ClassVar[bool] = False
 
     class Meta:
@@ -296,28 +296,28 @@ class Tracked(NumberedRow):
 
 class EndUserQuerySet(models.QuerySet["EndUser"]):
     def lock(self, pk: int) -> "EndUser | None":
-        """The end user's row, locked until the transaction ends, or None if it is gone. Every verb
-        that writes a user's contacts or memories takes this lock first, so two never interleave or
-        deadlock. Raises Moving."""
+        """Returns the end user's row, locked until the transaction ends; None if it is gone. Every
+        verb that writes a user's contacts or memories takes this lock first, so two never
+        interleave or deadlock. Raises Moving."""
         rows = self.select_related("app").select_for_update(no_key=True, of=("self",))
         end_user = rows.filter(pk=pk).first()
         Placement.check_here(pk)
         return end_user
 
     def of_calendar(self, secret: str) -> "EndUser | None":
-        """The end user, of an app in use, whose calendar feed has this secret."""
+        """Returns the end user of an active app whose calendar feed has this secret; else None."""
         rows = self.select_related("app").filter(app__archived_at=None)
         return rows.filter(calendar_digest=ApiKey.hash(secret)).first() if secret else None
 
     def unextracted(self) -> Self:
-        """End users with messages that no batch holds yet."""
+        """End users with messages that are in no batch yet."""
         return self.filter(message_seq__gt=F("extracted_seq"))
 
 
 class EndUser(InTimeZone, Tracked):
-    """The human whose memory this is. ``own_facts`` is kept by triggers of Memory: what memories
-    state of the user for their own card and dates, as ``{"kind", "value", "memory", "said",
-    "since", "until"}``, the last said first, without times that are not known."""
+    """The human whose memory this is. ``own_facts`` is written by triggers of Memory: what memories
+    state about the user for their own card and dates, as ``{"kind", "value", "memory", "said",
+    "since", "until"}``, the last stated first, without times that are not known."""
 
     tracked = ("unwanted", "not_people")
 
@@ -427,7 +427,7 @@ class EndUser(InTimeZone, Tracked):
         return self.app.zone
 
     def issue_calendar(self) -> str:
-        """The secret of the user's calendar feed, which is shown this once; one before it is void."""
+        """Replaces the secret of the user's calendar feed and returns the new one, shown this once."""
         secret = secrets.token_urlsafe(32)
         self.calendar_digest = ApiKey.hash(secret)
         self.save(update_fields=["calendar_digest"])
@@ -443,31 +443,31 @@ class EndUser(InTimeZone, Tracked):
 
     @property
     def today(self) -> date:
-        """The day that it is where the user is."""
+        """The current day in the user's time zone."""
         return timezone.localdate(timezone=self.zone)
 
     @property
     def day_of_talk(self) -> date:
-        """Today, but while messages come that were written days ago the day of the latest of them."""
+        """Today, or while messages arrive that were written days ago, the day of the latest of them."""
         received, written = self.last_message_at, self.last_active_on
         if received is None or written is None or received < timezone.now() - TALKING:
             return self.today
-        # A talk over midnight is of both days.
+        # A conversation over midnight belongs to both days.
         return written if self.today - written > timedelta(days=1) else self.today
 
     @property
     def today_began(self) -> datetime:
-        """When the user's day began."""
+        """The beginning of the user's current day."""
         return datetime.combine(self.today, time.min, self.zone)
 
     @property
     def reads(self) -> str:
-        """The language to write to the user in: zh, or en, also while theirs is not known."""
+        """The language in which to write to the user: zh or en; en while theirs is not known."""
         return self.language or "en"
 
     def offset_of(self, said_at: datetime) -> int | None:
-        """The offset by which the user's days are told from a moment, None for that of the zone.
-        +00:00, as many servers write UTC, counts only for somebody known by another offset alone."""
+        """Returns the offset by which days are read from a moment, None for that of the user's zone.
+        +00:00, as many servers write UTC, counts only for a user known by another offset alone."""
         offset = time_zones.stated_offset(said_at)
         zone_known = self.time_zone or self.learnt_offset is None
         return None if offset == 0 and zone_known else offset
@@ -484,8 +484,8 @@ class EndUser(InTimeZone, Tracked):
 
 class Change(UserRow):
     """One correction. ``rows`` lists the rows that it touched: ``{"model", "id", "before",
-    "after"}`` with the tracked fields that differ; ``before`` None means created, ``after`` None
-    deleted."""
+    "after"}`` with the tracked fields that differ; ``before`` is None if it created the row,
+    ``after`` if it deleted it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="changes")

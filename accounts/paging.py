@@ -1,4 +1,4 @@
-"""Lists in pages that begin behind the last row of the page before (keyset pagination)."""
+"""Lists in pages, each of which begins after the last row of the one before (keyset pagination)."""
 
 import base64
 import json
@@ -25,14 +25,14 @@ DEFAULT_LIMIT, MAX_LIMIT = 50, 200
 
 
 class PageQuery(Strict):
-    """``limit`` rows a page; ``cursor`` comes from the ``next`` of the page before."""
+    """``limit`` rows per page; ``cursor`` comes from the ``next`` of the page before."""
 
     limit = serializers.IntegerField(min_value=1, max_value=MAX_LIMIT, default=DEFAULT_LIMIT)
     cursor = serializers.CharField(required=False, max_length=200)
 
 
 def page_of(serializer: type[serializers.BaseSerializer], name: str = "") -> Any:
-    """The description of what ``page`` answers with rows of this serializer."""
+    """Returns the description of a page of rows in this serializer."""
     fields: dict[str, Any] = {
         "count": serializers.IntegerField(),
         "next": serializers.URLField(allow_null=True),
@@ -44,7 +44,7 @@ def page_of(serializer: type[serializers.BaseSerializer], name: str = "") -> Any
 
 
 def listed(serializer: type[serializers.BaseSerializer]) -> Callable[[Sequence[Any]], list[Any]]:
-    """Shows rows by this serializer: the ``show`` of ``page``."""
+    """Returns a function that shows rows in this serializer: the ``show`` of ``page``."""
     return lambda rows: list(serializer(rows, many=True).data)
 
 
@@ -56,7 +56,8 @@ def page(
     show: Callable[[Sequence[Any]], list[dict[str, Any]]],
     tie: str = "pk",
 ) -> Response:
-    """``{"count", "next", "results"}``: ``rows`` by ``newest_by`` (newest first), then ``tie``."""
+    """Returns ``{"count", "next", "results"}`` of ``rows`` by ``newest_by``, newest first, and by
+    ``tie``."""
     count, order = sum(of_cells(rows, lambda part: [part.count()])), (f"-{newest_by}", tie)
     shown, following = slice_of(rows, order, query.get("cursor", ""), query["limit"])
     address = None
@@ -71,10 +72,10 @@ def page(
 def slice_of(
     rows: QuerySet, order: Sequence[str], cursor: str, limit: int
 ) -> tuple[list[Any], str]:
-    """The first rows behind a cursor ("" for the first of all) in an order of columns that together
-    are unique, and the cursor of those behind them, or "". Raises DRF's ValidationError."""
+    """Returns the first rows after a cursor ("" for the beginning) in an order of columns that together
+    are unique, and the cursor for the rows after them, or "". Raises DRF's ValidationError."""
     if cursor:
-        rows = rows.filter(behind(order, _place(rows, order, cursor)))
+        rows = rows.filter(behind(order, _cursor_values(rows, order, cursor)))
     first = first_of_cells(rows.order_by(*order), order, limit + 1)
     if len(first) <= limit:
         return first, ""
@@ -85,7 +86,7 @@ def slice_of(
 
 
 def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
-    """The results of ``ask`` for the rows of the current cell; without one, of each cell in turn."""
+    """Returns the results of ``ask`` for the current cell's rows; in no cell, of each cell in turn."""
     everywhere_equal = cells.is_shared(rows.model) or issubclass(rows.model, InEveryCell)
     if cells.chosen() is not None or everywhere_equal:
         return ask(rows)
@@ -97,14 +98,14 @@ def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
 
 
 def first_of_cells(rows: QuerySet, order: Sequence[str], limit: int) -> list[Any]:
-    """The first of rows in this order, of all cells as of one."""
+    """Returns the first rows in this order, of all cells together."""
     return merged(rows, lambda part: list(part[:limit]), order, limit)
 
 
 def merged(
     rows: QuerySet, ask: Callable[[QuerySet], list[T]], order: Sequence[str], limit: int
 ) -> list[T]:
-    """The first of what ``ask`` finds in this order, of all cells as of one."""
+    """Returns the first results of ``ask`` in this order, of all cells together."""
     results = of_cells(rows, ask)
     if cells.chosen() is None:
         for name in reversed(order):
@@ -112,17 +113,17 @@ def merged(
     return results[:limit]
 
 
-def _place(rows: QuerySet, order: Sequence[str], cursor: str) -> list[Any]:
-    """The values of a cursor as those of the columns. Raises ValidationError."""
+def _cursor_values(rows: QuerySet, order: Sequence[str], cursor: str) -> list[Any]:
+    """Returns the values of a cursor in the types of the columns. Raises ValidationError."""
     try:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return [_read(rows, *pair) for pair in zip(order, values, strict=True)]
+        return [_column_value(rows, *pair) for pair in zip(order, values, strict=True)]
     except (ValueError, TypeError, OverflowError, ValidationError) as error:
         problem = "This is not a cursor of this list."
         raise serializers.ValidationError({"cursor": [problem]}) from error
 
 
-def _read(rows: QuerySet, name: str, value: Any) -> Any:
+def _column_value(rows: QuerySet, name: str, value: Any) -> Any:
     name = name.removeprefix("-")
     annotation = rows.query.annotations.get(name)
     meta = rows.model._meta
@@ -134,13 +135,14 @@ def _read(rows: QuerySet, name: str, value: Any) -> Any:
 
 
 def behind(order: Sequence[str], values: Sequence[Any]) -> Q:
-    """(a, b) behind (x, y): a behind x, or a equal to x and b behind y."""
+    """Returns the condition for rows after these values: (a, b) comes after (x, y) if a comes after
+    x, or a equals x and b comes after y."""
     condition = same = Q()
     for column, value in zip(order, values, strict=True):
         name = column.removeprefix("-")
         way = "lt" if column.startswith("-") else "gt"
         condition |= same & Q(**{f"{name}__{way}": value})  # Q() | x is x
         same &= Q(**{name: value})
-    # Follows from the rest, and lets the database begin to read there.
+    # Implied by the condition; it lets the database begin to read there.
     first, way = order[0].removeprefix("-"), "lte" if order[0].startswith("-") else "gte"
     return Q(**{f"{first}__{way}": values[0]}) & condition

@@ -1,4 +1,4 @@
-"""JSON as the API takes it: what other parsers let pass and databases choke on is refused."""
+"""Parses JSON strictly: refuses what other parsers accept and databases can't store."""
 
 import json
 import math
@@ -17,7 +17,7 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 class StrictJSONParser(BaseParser):
-    """UTF-8 JSON without duplicate keys, NaN, infinities, NUL, lone surrogates or depth."""
+    """UTF-8 JSON without duplicate keys, NaN, infinities, NUL, lone surrogates or deep nesting."""
 
     media_type = "application/json"
 
@@ -35,8 +35,7 @@ class StrictJSONParser(BaseParser):
 
 
 def parse(body: bytes, most: float = math.inf) -> Any:
-    """The JSON value in ``body``. Raises ParseError, or ValidationError with the path of a bad
-    string."""
+    """Returns the JSON value in ``body``. Raises ParseError, or ValidationError with a path."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -82,7 +81,7 @@ def _finite(number: str) -> float:
 
 
 def _check_text(root: Any, most: float) -> None:
-    """Raises unless every string and key can be stored as text, at a bounded depth and number."""
+    """Raises unless all strings and keys can be stored as text, and depth and number are bounded."""
     waiting, values = [(root, "", 0)], 1
     while waiting:
         value, path, depth = waiting.pop()

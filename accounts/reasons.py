@@ -1,8 +1,7 @@
 """Reasons and errors as codes with parameters, and the one table that puts them into words.
 
-English is the ``str`` of a :class:`Reason`; a screen renders it in its language. A column of text keeps
-it as ``stored``, which ``read`` reads again. What a person or a model said stays text.
-"""
+The ``str`` of a :class:`Reason` is English; a screen shows it in its own language. A text column
+stores it as ``stored``, which ``read`` reads again. What a person or a model wrote stays text."""
 
 import json
 import re
@@ -34,7 +33,7 @@ HOLES = {
     code: frozenset(name for _text, name, _form, _conversion in Formatter().parse(text) if name)
     for code, text in TEMPLATES.items()
 }
-# What stands between reasons behind one another, by the hole that they stand in.
+# Separators of reasons in a list, by the hole that they fill.
 BETWEEN = _(", ")
 OTHERWISE = {"clauses": _("; "), "values": _("; "), "errors": " "}
 
@@ -57,7 +56,7 @@ class Reason:
 
     @property
     def as_json(self) -> dict[str, Any]:
-        return {"code": self.code, "params": {k: _plain(v) for k, v in self.params.items()}}
+        return {"code": self.code, "params": {k: _jsonable(v) for k, v in self.params.items()}}
 
     @property
     def stored(self) -> str:
@@ -67,7 +66,7 @@ class Reason:
 
 @dataclass(slots=True)
 class Skipped:
-    """The parts of a file that can't be read and are left out: their count, and the first reasons."""
+    """The parts of a file that can't be read and are left out: their number, and the first reasons."""
 
     MOST: ClassVar[int] = 100
 
@@ -90,12 +89,12 @@ class CodedError(Exception):
         self.reason = reason
 
 
-# Every statement passes through these.
+# Modules through which every statement passes.
 _SENDING = ("/accounts/scope.py", "/accounts/tracing.py", "/mio_site/postgres/base.py")
 
 
 def fault(error: BaseException) -> Reason | str:
-    """Why something failed. Of an error without a reason only its type and place, never its words."""
+    """Returns why something failed; without a reason the error's type and place, never its words."""
     if isinstance(error, CodedError):
         return error.reason
     ours = [
@@ -110,12 +109,12 @@ def fault(error: BaseException) -> Reason | str:
 
 
 def stored(reason: Reason | str) -> str:
-    """A reason as a column of text keeps it; other words as they are."""
+    """Returns a reason as a text column stores it; other words as they are."""
     return reason.stored if isinstance(reason, Reason) else reason
 
 
 def read(text: str) -> Reason | str:
-    """The reason or the words that a column of text holds."""
+    """Returns the reason or the words in a text column."""
     if not text.startswith('{"code"'):
         return text
     try:
@@ -129,20 +128,20 @@ def _reason(value: dict[str, Any]) -> Reason | dict[str, Any]:
     return Reason(value["code"], **value["params"]) if coded else value
 
 
-def _plain(value: Any) -> Any:
+def _jsonable(value: Any) -> Any:
     if isinstance(value, Reason):
         return value.as_json
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_jsonable(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def spaced(key: str) -> str:
-    """The name of a key that has no label."""
+    """Returns a readable name of a key without a label."""
     return key.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The words of a language for reasons; English by default."""
+    """How a language puts reasons into words; English by default."""
 
     translate: Callable[[str], str] = str
     attribute: Callable[[str], str] = spaced
@@ -154,7 +153,7 @@ ENGLISH = Wording()
 
 
 def render(reason: Reason | str, wording: Wording = ENGLISH) -> str:
-    """A reason in words; words as they are."""
+    """Returns a reason in words; words as they are."""
     if isinstance(reason, str):
         return reason
     holes = {name: _worded(name, value, wording) for name, value in reason.params.items()}
@@ -162,7 +161,7 @@ def render(reason: Reason | str, wording: Wording = ENGLISH) -> str:
 
 
 def _worded(name: str, value: Any, wording: Wording) -> str:
-    """The text for a hole, by its name (attribute keys, kinds of edges) or the type of the value."""
+    """Returns the text for a hole, by its name (attribute keys, kinds of edges) or its value's type."""
     if name == "kinds":
         return " → ".join(map(wording.edge_kind, value))
     if name in ("attribute", "key"):

@@ -1,15 +1,14 @@
-"""Undo, newest first: which later changes stand in the way of one, and its rows as they were.
+"""Undoes changes, newest first: finds the later changes that prevent it, and restores rows.
 
-A later change that is not undone *touched the same rows* as an earlier one when
+A later change that is not undone *touched the same rows* as an earlier one if
 
 - both have a row in common,
 - one of them created or deleted a row, or gave it a successor, and the other names that row,
-- the later one changed a row on which a value rests that the earlier one took away, or
+- the later one changed a row that is a source of a value which the earlier one took away, or
 - the later one gave a row the unique values which the earlier one took from another.
 
 This is transitive. Other changes touch disjoint rows, so their order does not matter; once all later
-ones are undone, only machines can have written to the rows (see ``Tracked``).
-"""
+ones are undone, only machines can have written to the rows (see ``Tracked``)."""
 
 import json
 from collections import defaultdict
@@ -27,7 +26,7 @@ from accounts.reasons import CodedError, Reason
 
 
 class CannotUndo(CodedError):
-    """The change was undone already, or something that was made since stands in the way."""
+    """The change was undone already, or something that was made since prevents it."""
 
     api_code = "cannot_undo"
 
@@ -42,17 +41,17 @@ class LaterChanges(CannotUndo):
 
 @dataclass(slots=True)
 class _Footprint:
-    """What changes depend on: ``rows`` with their ``ids``, all ids ``named`` in them, ids of rows
-    that they created, deleted or replaced (``ends``), ids that values rest on (``grounds``), and
-    unique values ``taken`` from rows and ``given`` to them."""
+    """What a change depends on: ``rows`` with their ``ids``, all ids in them (``named_ids``), the
+    ids of rows that it created, deleted or replaced (``ends``), the ids of sources of old values,
+    and the unique values that it took from rows or gave to them."""
 
     rows: set[Row] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
-    named: set[str] = field(default_factory=set)
+    named_ids: set[str] = field(default_factory=set)
     ends: set[str] = field(default_factory=set)
-    grounds: set[str] = field(default_factory=set)
-    taken: set[Any] = field(default_factory=set)
-    given: set[Any] = field(default_factory=set)
+    source_ids: set[str] = field(default_factory=set)
+    taken_values: set[Any] = field(default_factory=set)
+    given_values: set[Any] = field(default_factory=set)
 
     def add(self, other: "_Footprint") -> None:
         for name in self.__slots__:
@@ -61,65 +60,65 @@ class _Footprint:
     def touched_by(self, later: "_Footprint") -> bool:
         return not (
             self.rows.isdisjoint(later.rows)
-            and self.named.isdisjoint(later.ends)
-            and self.ends.isdisjoint(later.named)
-            and self.grounds.isdisjoint(later.ids)
-            and self.taken.isdisjoint(later.given)
+            and self.named_ids.isdisjoint(later.ends)
+            and self.ends.isdisjoint(later.named_ids)
+            and self.source_ids.isdisjoint(later.ids)
+            and self.taken_values.isdisjoint(later.given_values)
         )
 
 
 def later_changes(change: Change) -> list[Change]:
-    """The changes to undo before ``change``, newest first."""
+    """Returns the changes to undo before ``change``, newest first."""
     footprint = _footprint(change)
     touching = []
-    since = Change.objects.of(change.end_user_id).filter(
+    candidates = Change.objects.of(change.end_user_id).filter(
         undone_at=None, created_at__gt=change.created_at
     )
     # In this order one pass is enough: what touches a change comes after it.
-    for later in since.order_by("created_at", "pk").iterator(CHUNK):
-        its = _footprint(later)
-        if footprint.touched_by(its):
-            footprint.add(its)
+    for later in candidates.order_by("created_at", "pk").iterator(CHUNK):
+        later_footprint = _footprint(later)
+        if footprint.touched_by(later_footprint):
+            footprint.add(later_footprint)
             touching.append(later)
     return touching[::-1]
 
 
 def _footprint(change: Change) -> _Footprint:
-    footprint = _Footprint(named=set(UUIDS.findall(json.dumps(change.rows))))
+    footprint = _Footprint(named_ids=set(UUIDS.findall(json.dumps(change.rows))))
     for row in change.rows:
         model, before, after = apps.get_model(row["model"]), row["before"], row["after"]
         footprint.rows.add((row["model"], row["id"]))
         footprint.ids.update(UUIDS.findall(row["id"]))
-        footprint.grounds.update(_grounds(before))
+        footprint.source_ids.update(_sources(before))
         if (
             before is None
             or after is None
             or (before.get(model.successor) != after.get(model.successor))
         ):
             footprint.ends.add(row["id"])
-        footprint.taken |= _unique(model, before)
-        footprint.given |= _unique(model, after)
+        footprint.taken_values |= _unique(model, before)
+        footprint.given_values |= _unique(model, after)
     return footprint
 
 
-def _grounds(value: Any) -> Iterator[str]:
-    """The ids that values list as their sources: the texts that are items of lists."""
+def _sources(value: Any) -> Iterator[str]:
+    """Yields the ids that values list as their sources: the texts that are items of lists."""
     for item in value.values() if isinstance(value, dict) else value or ():
         if isinstance(item, list | dict):
-            yield from _grounds(item)
+            yield from _sources(item)
         elif isinstance(item, str) and isinstance(value, list):
             yield item
 
 
 def _unique(model: type[Tracked], side: Mapping[str, Any] | None) -> set[Any]:
-    """The unique values on one side of a row, if it tells them."""
+    """Returns the unique values on one side of a row, if they are there."""
     if side is None or not side.keys() >= {*model.unique_by}:
         return set()
     return {(model._meta.label_lower, *(side[name] for name in model.unique_by))}
 
 
 def put_back(rows: Iterable[dict[str, Any]]) -> None:
-    """Puts back the ``rows`` of a change, later ones of which are undone; call inside a transaction
+    """Restores the ``rows`` of a change whose later changes are undone; call it inside a transaction
     that holds the end user's lock. Rows that free a unique value come before those that take it."""
     created: dict[str, Rows] = defaultdict(list)
     altered: dict[str, Rows] = defaultdict(list)
@@ -129,35 +128,35 @@ def put_back(rows: Iterable[dict[str, Any]]) -> None:
         kind[row["model"]].append(row)
     # Read before anything is deleted: the database empties what pointed at a deleted row.
     now = {
-        label: current_rows(label, [row["id"] for row in each]) for label, each in altered.items()
+        label: current_rows(label, [row["id"] for row in group]) for label, group in altered.items()
     }
     for label in reversed(created):
         pks = [row["id"] for row in created[label]]
         apps.get_model(label)._default_manager.filter(pk__in=pks).delete()
-    for label, each in altered.items():
-        _alter(apps.get_model(label), each, {str(pk): item for pk, item in now[label].items()})
-    for label, each in deleted.items():
-        _restore(apps.get_model(label), each)
+    for label, group in altered.items():
+        _alter(apps.get_model(label), group, {str(pk): item for pk, item in now[label].items()})
+    for label, group in deleted.items():
+        _restore(apps.get_model(label), group)
 
 
 def _alter(model: type[Tracked], rows: Rows, items_by_pk: Mapping[str, Tracked]) -> None:
-    alike: dict[frozenset[str], list[Tracked]] = defaultdict(list)
+    items_by_columns: dict[frozenset[str], list[Tracked]] = defaultdict(list)
     stamped = any(column.name == "updated_at" for column in model._meta.concrete_fields)
     for row in rows:
         item = items_by_pk.get(row["id"])
-        if item is not None and (values := _wanted(item, row)):
+        if item is not None and (values := _restored_values(item, row)):
             _assign(item, values)
             if stamped:
                 item.updated_at = timezone.now()  # type: ignore[attr-defined]
                 values["updated_at"] = None
-            alike[frozenset(values)].append(item)
-    for names, items in alike.items():
+            items_by_columns[frozenset(values)].append(item)
+    for names, items in items_by_columns.items():
         fields = sorted({model._meta.get_field(name).name for name in names})
         model._default_manager.bulk_update(items, fields, batch_size=CHUNK)
 
 
-def _wanted(item: Tracked, row: dict[str, Any]) -> dict[str, Any]:
-    """The columns of ``item`` that change when ``row`` is put back."""
+def _restored_values(item: Tracked, row: dict[str, Any]) -> dict[str, Any]:
+    """Returns the columns of ``item`` that change when ``row`` is restored."""
     now, values = snapshot(item), {}
     for name, before in row["before"].items():
         after = row["after"][name]
@@ -171,6 +170,7 @@ def _wanted(item: Tracked, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _restore(model: type[Tracked], rows: Rows) -> None:
+    """Creates deleted rows again. An equal row made since then is replaced, and gives its sources."""
     items = []
     for row in rows:
         values = {**row["before"]}
@@ -178,7 +178,7 @@ def _restore(model: type[Tracked], rows: Rows) -> None:
             unique = {name: values[name] for name in model.unique_by}
             for twin in model._default_manager.filter(**unique):
                 for name in model.grown:
-                    values[name] = _both(values[name], snapshot(twin)[name])
+                    values[name] = _all_sources(values[name], snapshot(twin)[name])
                 twin.delete()
         item = model()
         item.pk = model._meta.pk.to_python(row["id"])
@@ -187,9 +187,9 @@ def _restore(model: type[Tracked], rows: Rows) -> None:
     model._default_manager.bulk_create(items, batch_size=CHUNK)
 
 
-def _both(before: Sequence[Any], now: Sequence[Any]) -> list[Any]:
-    """The sources of a row and of an equal row made since; none if a person stated one of them."""
-    return list(dict.fromkeys([*before, *now])) if before and now else []
+def _all_sources(restored: Sequence[Any], current: Sequence[Any]) -> list[Any]:
+    """Returns the sources of a row and of an equal row made since; none if a person stated either."""
+    return list(dict.fromkeys([*restored, *current])) if restored and current else []
 
 
 def _assign(item: models.Model, values: dict[str, Any]) -> None:

@@ -1,9 +1,8 @@
-"""Row-level security: every table with rows of end users has one policy, made from the models.
+"""Row-level security: every table with rows of end users has one policy, generated from the models.
 
-It shows the rows of the end user in the setting ``mio.end_user``, or all where ``mio.scope`` says so.
-Policies hold for the owner of the tables too (FORCE), but for no superuser: statements are run as a role
-that owns nothing, and whose other rights are those that models name (``scoped_rights``).
-"""
+It shows the rows of the end user in the setting ``mio.end_user``, or all if ``mio.scope`` says so.
+Policies apply to the owner of the tables too (FORCE), but to no superuser: statements are run as a role
+that owns nothing, and whose other rights are those that models name (``scoped_rights``)."""
 
 import re
 from collections.abc import Iterator
@@ -70,8 +69,8 @@ _QUEUE_RIGHTS = {"django_q_ormq": ("SELECT", "INSERT")}
 
 
 class Login(NamedTuple):
-    """How statements are sent: as ``role`` ("" for the login), ``apart`` from their scope on Citus,
-    which would run all that stands beside a SET at the other node."""
+    """How statements are sent: as ``role`` ("" for the login's), ``apart`` from their scope on
+    Citus, which would run everything that is sent with a SET at the other node."""
 
     role: str
     apart: bool
@@ -89,35 +88,37 @@ class Unprotected(NamedTuple):
 
 
 def user_tables(*, on_citus: bool = False) -> dict[str, str]:
-    """The tables with rows of end users, each with the condition by which a row is shown."""
-    mine, rest, shown = _FORM_ON_CITUS if on_citus else _FORM
+    """Returns the tables with rows of end users, each with the condition under which a row is shown."""
+    is_own, setting, shown = _FORM_ON_CITUS if on_citus else _FORM
     conditions = {}
     for model in apps.get_models():
         columns = {field.name: field.column for field in model._meta.concrete_fields}
         if model._meta.label == "accounts.EndUser":
-            owned = f"{mine.format('id')} OR {rest} = 'all' OR {rest} = 'app:' || app_id"
+            condition = (
+                f"{is_own.format('id')} OR {setting} = 'all' OR {setting} = 'app:' || app_id"
+            )
         elif "end_user" in columns and not model._meta.proxy:
-            owned = f"{mine.format(columns['end_user'])} OR {rest} = 'all'"
+            condition = f"{is_own.format(columns['end_user'])} OR {setting} = 'all'"
         else:
             continue
-        conditions[model._meta.db_table] = shown.format(owned)
+        conditions[model._meta.db_table] = shown.format(condition)
     return conditions
 
 
 @cache
 def tables_in() -> re.Pattern[str]:
-    """Finds the name of such a table in a statement."""
+    """Returns a pattern for the name of such a table in a statement."""
     return re.compile(rf"\b(?:{'|'.join(sorted(user_tables()))})\b")
 
 
 def unprotected(connection: BaseDatabaseWrapper) -> Iterator[Unprotected]:
-    """The tables with rows of end users, and their partitions, that lack their policy."""
-    wanted = user_tables(on_citus=login_of(connection).apart)
+    """Yields the tables with rows of end users, and their partitions, that lack their policy."""
+    conditions = user_tables(on_citus=login_of(connection).apart)
     with connection.cursor() as cursor:
-        cursor.execute(_STATE, {"policy": POLICY, "tables": list(wanted)})
+        cursor.execute(_STATE, {"policy": POLICY, "tables": list(conditions)})
         rows = cursor.fetchall()
     for table, root, enabled, shown in rows:
-        condition = wanted[root]
+        condition = conditions[root]
         if not enabled:
             yield Unprotected(table, condition, "Row-level security is off.")
         elif shown != condition:
@@ -140,7 +141,7 @@ def protect(connection: BaseDatabaseWrapper) -> None:
 
 
 def _give_role(connection: BaseDatabaseWrapper) -> None:
-    """Makes the role where we may, and grants it what it needs; else there is none."""
+    """Creates the role if we may, and grants it what it needs; else there is none."""
     if login_of(connection).apart:
         return
     quote = connection.ops.quote_name
@@ -169,7 +170,7 @@ def _give_role(connection: BaseDatabaseWrapper) -> None:
 
 
 def login_of(connection: BaseDatabaseWrapper) -> Login:
-    """Asked once by a process of each database that is migrated."""
+    """Returns how statements are sent to a database; a process asks each migrated one once."""
     key = (connection.alias, str(connection.settings_dict["NAME"]))
     if key in _logins:
         return _logins[key]
@@ -182,7 +183,7 @@ def login_of(connection: BaseDatabaseWrapper) -> Login:
 
 
 def warnings(connection: BaseDatabaseWrapper) -> list[str]:
-    """What of row-level security is missing."""
+    """Returns what is missing of row-level security."""
     if login_of(connection).role:
         return []
     with connection.cursor() as cursor:

@@ -1,9 +1,8 @@
-"""The one door to the rows of end users: whose rows the work that runs now may see.
+"""The only access to the rows of end users: whose rows the current work may see.
 
 Every statement on a table of end users is sent with its scope, in the same round trip and for its own
-transaction only, so that a pooler may hand the connection to anybody after it. Without a scope it is
-not sent at all; the policies (``accounts.row_security``) let it see nothing else.
-"""
+transaction only, so that a pooler may give the connection to anybody after it. Without a scope it is
+not sent; the policies (``accounts.row_security``) show it no other rows."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -17,30 +16,30 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from accounts import cells, row_security
 
-# What reads or writes rows, or makes a table for the role that does; of the rest (BEGIN, SET,
-# CREATE INDEX) none shows any, and what concerns the schema is its owner's.
+# Statements that read or write rows, or create a table for the role that does; the others (BEGIN,
+# SET, CREATE INDEX) show no rows, and those on the schema are its owner's.
 _ROWS = re.compile(
     r"[\s(]*(?:select|insert|update|delete|with|merge|explain|copy|do|create\s+temp)\b", re.I
 )
 _TEMPORARY = re.compile(r"\s*create\s+temp\b", re.I)
 _SCHEMA = re.compile(r"\s*(?:create|alter|drop|analyze|truncate)\b", re.I)
 
-# What a statement is sent behind.
+# The settings that precede a statement.
 SETTINGS = re.compile(r"\A(?:SET LOCAL [^;]*; )+")
 
 
 class Unscoped(RuntimeError):
-    """A statement on rows of end users by work that did not say whose."""
+    """A statement on rows of end users, by work that did not say whose rows."""
 
 
 class CrossesUsers(RuntimeError):
-    """Work on one end user that turned to another one."""
+    """Work on one end user turned to another one."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """``end_user`` is an id, ``rest`` what is seen besides: ``all``, or ``app:ID`` for who the
-    users of an app are. ``lasting`` when the session has it."""
+    """``end_user`` is an id, ``rest`` what is visible besides: ``all``, or ``app:ID`` for which
+    users an app has. ``lasting`` if the whole session has it."""
 
     end_user: str = ""
     rest: str = ""
@@ -53,19 +52,19 @@ _patience: ContextVar[str] = ContextVar("patience", default="")
 
 @contextmanager
 def _opened(scope: Scope | None) -> Iterator[None]:
-    before = _current.get()
+    previous = _current.get()
     _current.set(scope)
     try:
         yield
     finally:
         # Not by a token: a request may begin and end in different threads.
-        _current.set(before)
+        _current.set(previous)
 
 
 @contextmanager
 def user_scope(end_user: Any) -> Iterator[None]:
-    """Lets the block see the rows of one end user alone, in the cell that they were read from.
-    Raises CrossesUsers, or CrossesCells within a transaction of another cell."""
+    """Lets the block see only the rows of one end user, in the cell that they were read from.
+    Raises CrossesUsers, or CrossesCells inside a transaction of another cell."""
     pk = int(getattr(end_user, "pk", end_user))
     current = _current.get()
     if current is not None and current.end_user not in ("", str(pk)):
@@ -77,7 +76,7 @@ def user_scope(end_user: Any) -> Iterator[None]:
 
 
 def app_scope(app_id: int) -> Any:
-    """Lets the block see who the end users of an app are, and none of their rows."""
+    """Lets the block see which end users an app has, and none of their rows."""
     return _opened(Scope(rest=f"app:{int(app_id)}"))
 
 
@@ -87,32 +86,32 @@ def all_users() -> Any:
 
 
 def undeclared() -> Any:
-    """Clears the scope within the block, as it is before any was declared."""
+    """Clears the scope within the block, as before any was declared."""
     return _opened(None)
 
 
 @contextmanager
 def patient(seconds: float) -> Iterator[None]:
-    """Lets statements of the block wait for locks without limit, and take ``seconds`` each."""
-    before = _patience.get()
+    """Lets statements of the block wait for locks without limit, and run for ``seconds`` each."""
+    previous = _patience.get()
     _patience.set(
         f"SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = {int(seconds * 1000)}; "
     )
     try:
         yield
     finally:
-        _patience.set(before)
+        _patience.set(previous)
 
 
 @contextmanager
 def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """All end users for a whole session, as the owner of the tables: for migrations. Raises
+    """Lets a whole session see all end users, as the owner of the tables: for migrations. Raises
     CommandError behind a pooler, which may give each transaction another session."""
     connection.ensure_connection()
     raw = connection.connection
-    (serving,) = raw.execute("SELECT pg_backend_pid()").fetchone()
+    (serving_pid,) = raw.execute("SELECT pg_backend_pid()").fetchone()
     # A pooler names itself as a client connects, since it can't know yet who will serve it.
-    if serving != raw.info.backend_pid:
+    if serving_pid != raw.info.backend_pid:
         raise CommandError(
             f"The database {connection.alias!r} is reached through a pooler, and this needs a session "
             "of its own: run it with addresses of PostgreSQL itself in DATABASE_URL and MIO_CELLS."
@@ -128,7 +127,7 @@ def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
 
 
 def _check_cell(alias: str, text: str) -> None:
-    """Raises NoCell or CrossesCells for a statement on its way to another cell than the work's."""
+    """Raises NoCell or CrossesCells for a statement that goes to another cell than the work's."""
     if not cells.several() or alias == (chosen := cells.chosen()):
         return
     if not (table := row_security.tables_in().search(text)):
@@ -142,7 +141,7 @@ def _check_cell(alias: str, text: str) -> None:
 
 
 def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -> str:
-    """The settings that are sent before a statement: the role, and the scope. Raises Unscoped."""
+    """Returns the settings to send before a statement: the role and the scope. Raises Unscoped."""
     of_users = row_security.tables_in().search(text)
     if scope is None and of_users:
         raise Unscoped(
@@ -164,8 +163,8 @@ def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -
 
 
 def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
-    """Sends a statement with the current scope, as the role of scopes or as the owner of the
-    tables: an execute wrapper of every connection. Raises Unscoped, NoCell and CrossesCells."""
+    """Sends a statement with the current scope, as the role of scopes or the owner of the tables:
+    an execute wrapper of every connection. Raises Unscoped, NoCell and CrossesCells."""
     cursor, connection = context["cursor"], context["connection"]
     text = sql if isinstance(sql, str) else sql.as_string(connection.connection)
     scope = _current.get()
@@ -183,8 +182,8 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
         return execute(sql, params, many, context)
     if login.apart or many or getattr(cursor, "name", None):  # these can't be sent with others
         raw = connection.connection
-        alone = raw.transaction() if raw.autocommit else nullcontext()
-        with connection.wrap_database_errors, alone:
+        transaction = raw.transaction() if raw.autocommit else nullcontext()
+        with connection.wrap_database_errors, transaction:
             raw.execute(settings)
             return execute(sql, params, many, context)
     result = execute(settings + text, params, many, context)

@@ -1,8 +1,7 @@
-"""Time zones by their IANA names, and the clock that somebody reads where they are.
+"""Time zones by their IANA names, and the local times of people.
 
-An offset is the number of minutes that a clock is ahead of UTC. One that no place has is none, and so
-is that of a time written in UTC (``Z``), which says nothing of a place.
-"""
+An offset is the number of minutes that a clock is ahead of UTC. An offset that no place has counts
+as none, and so does that of a time in UTC (``Z``), which says nothing about a place."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
@@ -11,17 +10,17 @@ from zoneinfo import available_timezones
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-# What +00:00 says when it is written out: the clock of Greenwich, and not only UTC.
+# The meaning of a +00:00 that is written out: the clock of Greenwich, and not only UTC.
 GREENWICH = timezone(timedelta(0), "UTC+00:00")
 _PLACES = range(-12 * 60, 14 * 60 + 1)
-# What may be stored: what a datetime can be ahead or behind.
+# The offsets that may be stored: those that a datetime can have.
 OFFSETS = (1 - 24 * 60, 24 * 60 - 1)
 MAX_NAME = 64
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """The IANA names of all time zones, sorted."""
+    """Returns the IANA names of all time zones, sorted."""
     return tuple(sorted(available_timezones()))
 
 
@@ -34,24 +33,24 @@ def check(name: str) -> None:
 
 
 def fixed(offset: int) -> tzinfo:
-    """The zone whose clocks are always so many minutes ahead of UTC."""
+    """Returns the zone whose clocks are always this number of minutes ahead of UTC."""
     return timezone(timedelta(minutes=offset))
 
 
 def minutes(moment: datetime) -> int:
-    """The offset of an aware moment, in minutes ahead of UTC."""
+    """Returns the offset of an aware moment."""
     return int((moment.utcoffset() or timedelta(0)).total_seconds() // 60)
 
 
 def stated_offset(moment: datetime) -> int | None:
-    """The offset that an aware moment was told with; None where it says nothing of a place."""
+    """Returns the offset that an aware moment states; None if it says nothing about a place."""
     offset = minutes(moment)
     return None if moment.tzinfo is UTC or offset not in _PLACES else offset
 
 
 def local(moment: datetime, offset: int | None, zone: tzinfo) -> datetime:
-    """``moment`` by the clock it was told by; in ``zone`` where both clocks show the same."""
-    here = moment.astimezone(zone)
-    if offset is None or minutes(here) == offset:
-        return here
+    """Returns ``moment`` in ``zone``, or by the clock with ``offset`` if that shows another time."""
+    in_zone = moment.astimezone(zone)
+    if offset is None or minutes(in_zone) == offset:
+        return in_zone
     return moment.astimezone(fixed(offset))

@@ -1,7 +1,6 @@
-"""Spans of OpenTelemetry, recorded once a process has a tracer (``mio_site.telemetry``). It is not the
-global one, with which libraries would record messages of exceptions. Spans hold names of routes, tables,
-models and tasks, numbers and ids; never a parameter, a path or a message, which may hold text.
-"""
+"""Spans of OpenTelemetry, recorded once a process has a tracer (``mio_site.telemetry``). It is not
+the global one, with which libraries would record messages of exceptions. Spans have names of routes,
+tables, models and tasks, numbers and ids; no parameter, path or message, which may contain text."""
 
 import logging
 import re
@@ -27,7 +26,7 @@ _TABLE = re.compile(r'\b(?:FROM|INTO|UPDATE|JOIN)\s+(?:ONLY\s+)?"?([a-z]\w*)"?',
 
 
 def use(tracer: Tracer | None) -> None:
-    """Has this process record its spans with ``tracer``; with None no longer."""
+    """Makes this process record its spans with ``tracer``; None stops it."""
     global _tracer
     _tracer = tracer
 
@@ -40,7 +39,7 @@ def span(
     kind: SpanKind = SpanKind.INTERNAL,
     context: Context | None = None,
 ) -> Iterator[Span]:
-    """A span around the block, below ``context`` or the current one, with no words of exceptions."""
+    """A span around the block, below ``context`` or the current one, without messages of exceptions."""
     if _tracer is None:
         yield INVALID_SPAN
         return
@@ -51,11 +50,11 @@ def span(
         attributes,
         record_exception=False,
         set_status_on_exception=False,
-    ) as begun:
+    ) as started:
         try:
-            yield begun
+            yield started
         except BaseException as error:
-            failed(begun, type(error).__name__)
+            failed(started, type(error).__name__)
             raise
 
 
@@ -66,24 +65,24 @@ def failed(begun: Span, why: str) -> None:
 
 
 def current() -> Span:
-    """The span of now; one that takes and keeps nothing where there is none."""
+    """Returns the current span; without one, a span that records nothing."""
     return trace.get_current_span()
 
 
 def carried() -> dict[str, str]:
-    """The trace of now as other processes are told it; empty where there is none."""
-    told: dict[str, str] = {}
-    _propagator.inject(told)
-    return told
+    """Returns the current trace as headers for other processes; empty if there is none."""
+    headers: dict[str, str] = {}
+    _propagator.inject(headers)
+    return headers
 
 
 def told_by(headers: dict[str, str]) -> Context:
-    """Below which span work is that another process asked for."""
+    """Returns the context of the span in another process that asked for work by these headers."""
     return _propagator.extract(headers)
 
 
 def statement(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
-    """A span for a statement of a trace that is recorded: an execute wrapper of connections."""
+    """Sends a statement, in a span if the trace is recorded: an execute wrapper of connections."""
     if not current().is_recording():
         return execute(sql, params, many, context)
     text = sql if isinstance(sql, str) else sql.as_string(context["connection"].connection)
@@ -102,9 +101,11 @@ def statement(execute: Callable[..., Any], sql: Any, params: Any, many: bool, co
 
 
 class TraceId(logging.Filter):
-    """Notes the trace during which a line was logged; "" outside of any."""
+    """Adds the id of the current trace to a log record; "" if there is none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        told = current().get_span_context()
-        record.trace_id = trace.format_trace_id(told.trace_id) if told.is_valid else ""
+        span_context = current().get_span_context()
+        record.trace_id = (
+            trace.format_trace_id(span_context.trace_id) if span_context.is_valid else ""
+        )
         return True

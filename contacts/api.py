@@ -16,8 +16,7 @@ from accounts.paging import page, page_of
 from contacts import edit, serializers
 from contacts.models import Contact, ContactQuerySet
 
-# Ids in a list stay a glance, as its description says; one contact shows them all.
-LISTED_MEMORY_IDS = 100
+LISTED_MEMORY_IDS = 100  # that a list shows, as its description states; one contact shows all
 
 
 class Contacts(UserView):
@@ -27,18 +26,18 @@ class Contacts(UserView):
     def get(self, query: Asked) -> Response:
         """The people in a user's life, the last mentioned first
 
-        `memory_ids` holds the latest 100 that are linked, here; `memory_count` says how many memories
-        about the person hold now."""
+        `memory_ids` has the latest 100 that are linked, here; `memory_count` is how many memories
+        about the person are valid now."""
         rows = Contact.objects.of(self.end_user)
         rows = rows.archived() if query["archived"] else rows.listed()
         if wanted := query.get("q"):
             rows = rows.found_by(self.end_user, wanted)
-        return page(self.request, _glance(rows), "last_mentioned_at", query, serializers.shown)
+        return page(self.request, _for_list(rows), "last_mentioned_at", query, serializers.shown)
 
     @operation("contacts_create", {201: serializers.ChangedContact}, body=serializers.ContactForm)
     def post(self, asked: Asked) -> Any:
         """Add a person"""
-        with atomic(), _names_taken():
+        with atomic(), _conflict_if_taken():
             contact, change = edit.create_contact(
                 self.end_user_for_writing(), asked.pop("name"), actor=self.actor, **asked
             )
@@ -52,9 +51,9 @@ class NewContactList(UserView):
     def post(self, asked: Asked) -> Any:
         """Add several people at once
 
-        All of them are added, or none, as one change. `409 name_taken` where a name is taken or stands
-        twice in the list; `fields` names each by its place in the list."""
-        with atomic(), _names_taken(listed=True):
+        All of them are added, or none, as one change. `409 name_taken` if a name is taken or is twice
+        in the list; `fields` names each by its place in the list."""
+        with atomic(), _conflict_if_taken(listed=True):
             contacts, change = edit.create_contacts(
                 self.end_user_for_writing(), asked["contacts"], **self.by(asked)
             )
@@ -66,13 +65,13 @@ class OneContact(UserView):
         "contacts_update", serializers.ChangedContact, body=serializers.ContactForm, partial=True
     )
     def patch(self, asked: Asked, contact_id: UUID) -> Any:
-        """Correct what is known of a person
+        """Correct what is known about a person
 
         Only the fields given change. `attributes` are taken key by key: a string or a list of strings
         replaces the key's values, null removes it. A renamed contact keeps the old name as an alias
         unless `aliases` are given too."""
         options = {name: asked.pop(name) for name in ("why", "namesake") if name in asked}
-        with _names_taken():
+        with _conflict_if_taken():
             contact, change = edit.edit_contact(
                 self.end_user, contact_id, asked, actor=self.actor, **options
             )
@@ -81,7 +80,7 @@ class OneContact(UserView):
 
 
 @contextmanager
-def _names_taken(*, listed: bool = False) -> Iterator[None]:
+def _conflict_if_taken(*, listed: bool = False) -> Iterator[None]:
     """Answers 409 `name_taken` with the contacts that have these names already."""
     try:
         yield
@@ -96,8 +95,8 @@ def _names_taken(*, listed: bool = False) -> Iterator[None]:
         raise conflict(f"{path}: {problem}", "name_taken", {"fields": fields}) from error
 
 
-def _glance(rows: ContactQuerySet) -> ContactQuerySet:
-    """Without the columns that grow with a contact's history."""
+def _for_list(rows: ContactQuerySet) -> ContactQuerySet:
+    """The rows with what a list shows, without the columns that grow with a contact's history."""
     latest = Func(
         F("memory_ids"),
         template=f"(%(expressions)s)[GREATEST(1, CARDINALITY(%(expressions)s) - "

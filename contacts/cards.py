@@ -31,8 +31,7 @@ class Section(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A card: the name, a line for each fact, then sections of what happened. ``str`` gives the text
-    that is stored and shown."""
+    """A card: the name, a line per fact, sections of events and notes; ``str`` is its text."""
 
     heading: str
     lines: tuple[str, ...] = ()
@@ -40,7 +39,7 @@ class Card(NamedTuple):
 
     @classmethod
     def stored(cls, text: str) -> "Card":
-        """The card of a stored text. Its values are single lines that never begin with a mark."""
+        """Parses a stored card, whose values are single lines that never begin with a mark."""
         heading, *rest = text.splitlines() or [""]
         rows: list[list[str]] = []  # each line with its items
         for row in rest:
@@ -64,27 +63,27 @@ class Card(NamedTuple):
         return "\n".join([*heading, *self.lines, *items])
 
     def compact(self) -> "Card":
-        """The card with what is said in one line each: no timeline, no latest notes."""
+        """The card with only the facts of one line: no timeline, no latest notes."""
         return self._replace(sections=())
 
 
 def render(
     contact: Any, language: str, relations: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> Card:
-    """The card of a contact, labels in ``language``. ``relations`` are ready words, ``notes`` the
-    newest memories that no profile speaks for yet. Values are reduced to harmless single lines and
-    their number is bounded, so a card's size is too."""
+    """Returns the card of a contact with labels in ``language``. ``relations`` are finished texts,
+    ``notes`` the newest memories that are in no profile yet. Values are reduced to harmless single
+    lines and their number is bounded, so a card's size is too."""
     words = captions(language)
     colon = wording(language)["colon"]
     heading = one_line(contact.name, MAX_VALUE) or "?"
     attributes = contact.attributes.items()
-    known = sorted(attributes, key=lambda item: (_ORDER.get(item[0], 99), item[0]))
+    ordered = sorted(attributes, key=lambda item: (_ORDER.get(item[0], 99), item[0]))
     lines = [
         _line(language, "aliases", contact.aliases[:MAX_VALUES]),
         _line(language, "relationship", [contact.relationship]),
         *(
             line(key, [one_line(str(v["value"]), MAX_VALUE) for v in values[:MAX_VALUES]], language)
-            for key, values in known[:MAX_ATTRIBUTES]
+            for key, values in ordered[:MAX_ATTRIBUTES]
         ),
         _line(language, "relations", relations[:MAX_VALUES]),
         _line(language, "personality", [contact.personality], MAX_PERSONALITY),
@@ -102,7 +101,7 @@ def render(
 
 
 def line(key: str, values: Sequence[str], language: str) -> str:
-    """The line of an attribute with these values, which are harmless single lines; "" for none."""
+    """Returns the line of an attribute with these harmless single-line values, "" without any."""
     caption = one_line(label(key, language), 40)
     if key not in ATTRIBUTES:
         caption = captions(language)["other"] + _quoted(caption)
@@ -110,26 +109,27 @@ def line(key: str, values: Sequence[str], language: str) -> str:
 
 
 def _line(language: str, caption: str, values: Sequence[str], limit: int = MAX_VALUE) -> str:
+    """The line of a caption with these values, each reduced to a harmless single line."""
     values = [one_line(value, limit) for value in values]
     return _captioned(captions(language)[caption], values, language)
 
 
 def _captioned(caption: str, values: Sequence[str], language: str) -> str:
     signs = wording(language)
-    shown = signs["comma"].join(filter(None, values))
-    return caption + signs["colon"] + shown if shown else ""
+    joined = signs["comma"].join(filter(None, values))
+    return caption + signs["colon"] + joined if joined else ""
 
 
 def with_coming(
     card: Card, coming: Sequence[Mapping[str, Any]], today: date, language: str
 ) -> Card:
-    """The card with what is to come, as seen ``today``, before what was. ``coming`` is as
-    Contact holds it; what has passed is left out."""
-    found = sorted(_coming(coming, today, language), key=itemgetter(0))[:MAX_COMING]
-    if not found:
+    """Returns the card with a first section of plans and dates that are ahead on ``today``.
+    ``coming`` is ``Contact.coming``; what has passed is left out."""
+    entries = sorted(_coming_entries(coming, today, language), key=itemgetter(0))[:MAX_COMING]
+    if not entries:
         return card
     colon = wording(language)["colon"]
-    items = tuple(f"{when}{colon}{said}" for _, when, said in found)
+    items = tuple(f"{when}{colon}{text}" for _, when, text in entries)
     section = Section(captions(language)["coming"] + colon.rstrip(), items)
     return card._replace(sections=(section, *card.sections))
 
@@ -137,30 +137,30 @@ def with_coming(
 def stored_with_coming(
     text: str, coming: Sequence[Mapping[str, Any]], today: date, language: str
 ) -> Card:
-    """The same of the stored text of a card."""
+    """Parses a stored card and adds what is ahead, as ``with_coming`` does."""
     return with_coming(Card.stored(text), coming, today, language)
 
 
-def _coming(
+def _coming_entries(
     entries: Sequence[Mapping[str, Any]], today: date, language: str
 ) -> Iterator[tuple[date, str, str]]:
-    """What is to come: its day to sort by, when it is in words, and what it is."""
+    """Yields what is ahead: its day to sort by, when it is in words, and what it is."""
     for entry in entries:
         if "on" in entry:
             on = date.fromisoformat(entry["on"])
             last = date.fromisoformat(entry["until"]) if entry.get("until") else None
-            if (last or on) >= today and (said := one_line(str(entry["text"]), MAX_VALUE)):
+            if (last or on) >= today and (text := one_line(str(entry["text"]), MAX_VALUE)):
                 when = important_dates.date_text(on, today, language)
-                yield on, partial_dates.shown(on, last) if last else when, said
+                yield on, partial_dates.shown(on, last) if last else when, text
         elif (day := important_dates.read(entry["value"])) is not None:
-            found = important_dates.next_on(day, today)
-            if found is not None and found.on - today <= important_dates.SOON:
-                when = important_dates.date_text(found.on, today, language)
-                yield found.on, when, date_said(entry["kind"], found.years, language)
+            occurrence = important_dates.next_on(day, today)
+            if occurrence is not None and occurrence.on - today <= important_dates.SOON:
+                when = important_dates.date_text(occurrence.on, today, language)
+                yield occurrence.on, when, date_said(entry["kind"], occurrence.years, language)
 
 
 def date_said(kind: str, years: int | None, language: str) -> str:
-    """What an important date is, for a prompt: ``birthday, turns 30``."""
+    """Describes an important date for a prompt: ``birthday, turns 30``."""
     caption = one_line(label(kind, language), 40)
     if kind not in ATTRIBUTES:
         caption = _quoted(caption)

@@ -1,8 +1,7 @@
-"""The verbs of the contact book: what a person or an app says about a contact and its relations.
+"""Corrections of contacts and their relations by a person or an app.
 
-Each is one transaction with one Change row. What rests on a contact elsewhere (the memory of
-its profile, memories that name it) follows in the background.
-"""
+Each is one transaction with one Change row. What depends on a contact elsewhere (the memory of its
+profile, memories that name it) is updated in the background."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,7 +25,7 @@ from understanding.statements import secrets
 
 
 class Dated(NamedTuple):
-    """A value of an attribute with since when it holds: an ISO time, or None."""
+    """A value of an attribute with the ISO time since when it is valid, or None."""
 
     value: str
     since: str | None
@@ -39,8 +38,8 @@ class UnknownContact(CodedError):
 
 
 class NameTaken(CodedError):
-    """Other contacts bear these names; ``holders`` are their ids by the place of the name in a list,
-    None where it is another of the list."""
+    """Other contacts have these names; ``holders`` are their ids by the place of the name in a
+    list, None if it is another one of the list."""
 
     def __init__(self, holders: Mapping[int, UUID | None]) -> None:
         super().__init__(Reason("name_taken"))
@@ -55,12 +54,12 @@ class NameTaken(CodedError):
 def create_contact(
     end_user: EndUser, name: str, *, actor: str, why: str = "", **values: Any
 ) -> tuple[Contact, Change]:
-    """A new contact. ``namesake`` allows another person of a name that is taken; the other
-    ``values`` are as for ``edit_contact``. Raises NameTaken and InvalidContact."""
+    """Creates a contact, recorded as a change. ``namesake`` allows another person of a name that is
+    taken; the other ``values`` are as for ``edit_contact``. Raises NameTaken and InvalidContact."""
     person = {"name": name, **values}
-    _check(person)
+    _refuse_secrets(person)
     [contact], change = _create(end_user, [person], "create_contact", actor, why)
-    _follow(contact)
+    _queue_follow_up(contact)
     return contact, change
 
 
@@ -68,11 +67,11 @@ def create_contact(
 def create_contacts(
     end_user: EndUser, people: Sequence[Mapping[str, Any]], *, actor: str, why: str = ""
 ) -> tuple[list[Contact], Change]:
-    """New contacts, all or none, as one change and with as many statements however many.
+    """Creates contacts, all or none, as one change, with a constant number of statements.
 
-    Each of ``people`` holds a ``name`` and what else ``create_contact`` takes of a person.
-    Raises NameTaken and InvalidContact."""
-    _check({"contacts": people})
+    Each of ``people`` has a ``name`` and what else ``create_contact`` takes of a person. Raises
+    NameTaken and InvalidContact."""
+    _refuse_secrets({"contacts": people})
     contacts, change = _create(end_user, people, "create_contacts", actor, why)
     put(settings.MIO_CONTACTS_CREATED, str(change.id), end_user_id=end_user.pk)
     return contacts, change
@@ -81,32 +80,34 @@ def create_contacts(
 def _create(
     end_user: EndUser, people: Sequence[Mapping[str, Any]], verb: str, actor: str, why: str
 ) -> tuple[list[Contact], Change]:
-    held = EndUser.objects.lock(end_user.pk)
-    if held is None:
+    """Creates contacts under the end user's lock and records them as one change."""
+    locked = EndUser.objects.lock(end_user.pk)
+    if locked is None:
         raise UnknownContact(Reason("user_forgotten"))
-    with recording(held, verb, actor, why) as (recorder, change):
-        contacts = [unsaved(held, values) for values in people]
+    with recording(locked, verb, actor, why) as (recorder, change):
+        contacts = [unsaved(locked, values) for values in people]
         namesakes = {place for place, values in enumerate(people) if values.get("namesake")}
-        if taken := store.create_all(held, contacts, namesakes):
+        if taken := store.create_all(locked, contacts, namesakes):
             raise NameTaken(taken)
         change.subjects = [str(contact.id) for contact in contacts]
         recorder.watch(contacts, created=True)
     return contacts, change
 
 
-def _check(values: Mapping[str, Any]) -> None:
+def _refuse_secrets(values: Mapping[str, Any]) -> None:
+    """Raises InvalidContact if any value contains a secret."""
     if reason := secrets.refusal(**values):
         raise store.InvalidContact(reason)
 
 
 def unsaved(end_user: EndUser, values: Mapping[str, Any]) -> Contact:
-    """A contact of the values that ``create_contacts`` takes, not stored. Raises InvalidContact."""
+    """Builds a contact, unsaved, of the values for ``create_contacts``. Raises InvalidContact."""
     name = store.clean_name(values["name"])
     key = names.name_key(name)
     contact = Contact(end_user=end_user, name=name, name_key=key, mention_count=0)
     store.add_aliases(contact, values.get("aliases", ()))
-    told = {k: v for k, v in values.items() if k not in (*_NAMES, "namesake")}
-    assign(contact, told)
+    profile = {k: v for k, v in values.items() if k not in (*_NAMES, "namesake")}
+    assign(contact, profile)
     return contact
 
 
@@ -123,28 +124,27 @@ def edit_contact(
     """Changes name, aliases (all of them), relationship, gender, personality, attributes or the
     operators' note.
 
-    ``attributes`` maps a key to its values, which keep since when they hold where they are not
-    ``Dated``; no values removes it, other keys stay. A renamed
-    contact keeps its old name as an alias unless ``aliases`` are given. What is stated here
-    has no source memory, so no correction of a memory takes it away; values that are taken away or
-    replaced end in the memories that state them. Raises UnknownContact, NameTaken and
-    InvalidContact."""
-    held, contact = _locked(end_user, contact_id)
-    _check(values)
-    with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
+    ``attributes`` maps a key to its values, which keep since when they are valid unless they are
+    ``Dated``; no values removes the key, other keys stay. A renamed contact keeps its old name as
+    an alias unless ``aliases`` are given. What is stated here has no source memory, so no
+    correction of a memory takes it away; values that are removed or replaced end in the memories
+    that state them. Raises UnknownContact, NameTaken and InvalidContact."""
+    locked, contact = _locked(end_user, contact_id)
+    _refuse_secrets(values)
+    with recording(locked, "edit_contact", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
-        before = _values(contact, values.get("attributes", ()))
+        before = _attribute_values(contact, values.get("attributes", ()))
         fields = _rename(contact, values, namesake)
         fields += assign(contact, {k: v for k, v in values.items() if k not in _NAMES})
-        after = _values(contact, before)
+        after = _attribute_values(contact, before)
         if dropped := {key: left for key in before if (left := before[key] - after[key])}:
             import_string(settings.MIO_VALUES_DROPPED)(contact, dropped, recorder)
         try:
             with atomic():
                 store.save(contact, fields)
         except IntegrityError as error:
-            raise NameTaken({0: _holder(contact)}) from error
-        _follow(contact)
+            raise NameTaken({0: _name_bearer(contact)}) from error
+        _queue_follow_up(contact)
     return contact, change
 
 
@@ -152,16 +152,16 @@ def edit_contact(
 def deny_reference(
     end_user: EndUser, contact_id: UUID, phrase: str, *, actor: str, why: str = ""
 ) -> Change | None:
-    """Takes away one of the phrases by which the user may mean the contact: it finds them no more,
-    and no machine brings it back. None when they have no such. Raises UnknownContact."""
-    held, contact = _locked(end_user, contact_id)
+    """Removes one of the phrases by which the user may refer to the contact: it finds them no more,
+    and no machine brings it back. None if they have no such phrase. Raises UnknownContact."""
+    locked, contact = _locked(end_user, contact_id)
     form = references.form(phrase)
-    left = [entry for entry in contact.references if references.form(entry["text"]) != form]
-    if len(left) == len(contact.references):
+    remaining = [entry for entry in contact.references if references.form(entry["text"]) != form]
+    if len(remaining) == len(contact.references):
         return None
-    with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
+    with recording(locked, "edit_contact", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
-        contact.references = left
+        contact.references = remaining
         contact.references_denied = sorted({*contact.references_denied, form})
         store.save(contact, ["references", "references_denied"])
     return change
@@ -171,26 +171,25 @@ def deny_reference(
 def archive_contact(
     end_user: EndUser, contact_id: UUID, *, actor: str, why: str = "", archived: bool = True
 ) -> Change | None:
-    """Puts a contact out of sight, or with ``archived`` False back; None when it is so already.
+    """Archives a contact, or restores it if ``archived`` is False; None if nothing changes.
 
-    Who is archived is still known by name, and what is said of them is still linked to them, but
-    they are not listed, suggested or reviewed, and no prompt gets their card, what is linked to
-    them, or a line about them on another's card. What memories say in words is found as before.
-    Raises UnknownContact."""
-    held, contact = _locked(end_user, contact_id)
+    An archived contact is still recognised by name, and memories about it are still linked to it,
+    but it is not listed, suggested or reviewed, and no prompt gets its card, memories linked to it,
+    or a line about it on another card. Search finds memories as before. Raises UnknownContact."""
+    locked, contact = _locked(end_user, contact_id)
     if bool(contact.archived_at) == archived:
         return None
     verb = "archive" if archived else "unarchive"
-    with recording(held, verb, actor, why, [contact.id]) as (recorder, change):
+    with recording(locked, verb, actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
         contact.archived_at = timezone.now() if archived else None
         store.save(contact, ["archived_at"])
-        store.render_around(held, [contact.id])
+        store.render_around(locked, [contact.id])
     return change
 
 
 def _locked(end_user: EndUser, contact_id: UUID) -> tuple[EndUser, Contact]:
-    """The end user, locked, and the contact. Raises UnknownContact."""
+    """Returns the end user, locked, and the contact. Raises UnknownContact."""
     locked = EndUser.objects.lock(end_user.pk)
     contact = store.survivor(locked, contact_id) if locked else None
     if locked is None or contact is None:
@@ -202,6 +201,7 @@ _NAMES = ("name", "aliases")
 
 
 def _rename(contact: Contact, values: Mapping[str, Any], namesake: bool) -> list[str]:
+    """Sets name and aliases of a contact (unsaved) and returns the changed columns."""
     fields: list[str] = []
     aliases = list(values.get("aliases", contact.aliases))
     if "name" in values and values["name"] != contact.name:
@@ -221,13 +221,14 @@ def _rename(contact: Contact, values: Mapping[str, Any], namesake: bool) -> list
     return fields
 
 
-def _holder(contact: Contact) -> UUID:
-    same = Contact.objects.of(contact.end_user_id).standing().filter(name_key=contact.name_key)
-    return same.exclude(pk=contact.pk).values_list("pk", flat=True)[0]
+def _name_bearer(contact: Contact) -> UUID:
+    """The id of the other contact that has this contact's name."""
+    bearers = Contact.objects.of(contact.end_user_id).standing().filter(name_key=contact.name_key)
+    return bearers.exclude(pk=contact.pk).values_list("pk", flat=True)[0]
 
 
 def assign(contact: Contact, values: Mapping[str, Any]) -> list[str]:
-    """Sets columns (unsaved) as ``edit_contact`` does; returns which."""
+    """Sets columns (unsaved) as ``edit_contact`` does and returns which."""
     fields = list(values)
     for field, value in values.items():
         if field == "attributes":
@@ -241,41 +242,43 @@ def assign(contact: Contact, values: Mapping[str, Any]) -> list[str]:
     return fields
 
 
-def _values(contact: Contact, keys: Iterable[str]) -> dict[str, set[str]]:
-    return {key: {str(one["value"]) for one in contact.attributes.get(key, ())} for key in keys}
+def _attribute_values(contact: Contact, keys: Iterable[str]) -> dict[str, set[str]]:
+    return {key: {str(entry["value"]) for entry in contact.attributes.get(key, ())} for key in keys}
 
 
-def _set_attribute(contact: Contact, key: str, given: Sequence[str | Dated]) -> None:
-    held = {entry["value"]: entry for entry in contact.attributes.pop(key, ())}
+def _set_attribute(contact: Contact, key: str, values: Sequence[str | Dated]) -> None:
+    """Sets the values of an attribute (unsaved); a value that it has already keeps its sources."""
+    entries_by_value = {entry["value"]: entry for entry in contact.attributes.pop(key, ())}
     entries = []
-    for one in given:
-        value = one if isinstance(one, str) else one.value
-        entry = held.get(value) or json_value(value)
-        entries.append(entry if isinstance(one, str) else {**entry, "since": one.since})
+    for item in values:
+        value = item if isinstance(item, str) else item.value
+        entry = entries_by_value.get(value) or json_value(value)
+        entries.append(entry if isinstance(item, str) else {**entry, "since": item.since})
     if entries:
         contact.attributes[key] = entries
 
 
-def _follow(contact: Contact) -> None:
+def _queue_follow_up(contact: Contact) -> None:
+    """Queues the task that updates what depends on a changed contact."""
     put(settings.MIO_CONTACT_CHANGED, str(contact.id), end_user_id=contact.end_user_id)
 
 
 class InvalidRelation(CodedError):
-    """What was said of two people can't be kept; the message says why."""
+    """A relation of two people can't be stored; the message says why."""
 
 
 @atomic()
 def add_relation(
     end_user: EndUser, subject_id: UUID, kind: str, object_id: UUID, *, actor: str, why: str = ""
 ) -> Change | None:
-    """Says that ``subject_id`` is the ``kind`` of ``object_id``. What a person says rests on
-    no memory, so no correction of one takes it away. None when that was known. Raises
+    """Records that ``subject_id`` is the ``kind`` of ``object_id``. What a person states has no
+    source memory, so no correction of one takes it away. None if it was recorded so already. Raises
     InvalidRelation and contacts.merge.InvalidMerge."""
-    held = merge.hold(end_user)
-    subject, other = merge.standing(held, subject_id), merge.standing(held, object_id)
+    locked = merge.hold(end_user)
+    subject, other = merge.standing(locked, subject_id), merge.standing(locked, object_id)
     if subject.pk == other.pk:
         raise InvalidRelation(Reason("relation_to_self"))
-    known = {row.pk: row for row in Relation.objects.of(held).among([subject.pk])}
+    rows_by_id = {row.pk: row for row in Relation.objects.of(locked).among([subject.pk])}
     kind = relations.cleaned(kind)
     if not kind:
         raise InvalidRelation(Reason("relation_without_kind"))
@@ -283,15 +286,15 @@ def add_relation(
         raise InvalidRelation(reason)
     if any(
         (row.subject_id, row.kind, row.object_id, row.sources) == (subject.pk, kind, other.pk, [])
-        for row in known.values()
+        for row in rows_by_id.values()
     ):
         return None
     subjects = [subject.pk, other.pk]
-    with recording(held, "add_relation", actor, why, subjects) as (recorder, change):
-        recorder.watch(known.values())
-        made = relations.state(held, subject, kind, other)
-        if made is not None and made.pk not in known:
-            recorder.watch([made], created=True)
+    with recording(locked, "add_relation", actor, why, subjects) as (recorder, change):
+        recorder.watch(rows_by_id.values())
+        relation = relations.state(locked, subject, kind, other)
+        if relation is not None and relation.pk not in rows_by_id:
+            recorder.watch([relation], created=True)
         for contact in (subject, other):
             store.save(contact, [])
     return change
@@ -299,15 +302,15 @@ def add_relation(
 
 @atomic()
 def remove_relation(end_user: EndUser, relation_id: int, *, actor: str, why: str = "") -> Change:
-    """Says that a relation does not hold. Raises InvalidRelation."""
-    held = merge.hold(end_user)
-    row = Relation.objects.of(held).filter(pk=relation_id).first()
+    """Deletes a relation that is not true. Raises InvalidRelation if there is none."""
+    locked = merge.hold(end_user)
+    row = Relation.objects.of(locked).filter(pk=relation_id).first()
     if row is None:
         raise InvalidRelation(Reason("no_such_relation"))
-    people = [row.subject_id, row.object_id]
-    with recording(held, "remove_relation", actor, why, people) as (recorder, change):
+    contact_ids = [row.subject_id, row.object_id]
+    with recording(locked, "remove_relation", actor, why, contact_ids) as (recorder, change):
         recorder.watch([row])
         row.delete()
-        for pk in people:
-            store.save(merge.standing(held, pk), [])
+        for pk in contact_ids:
+            store.save(merge.standing(locked, pk), [])
     return change

@@ -1,4 +1,4 @@
-"""The index of name keys: the one statement behind every lookup, and search while typing."""
+"""The index of lookup keys: the one statement of every lookup, and search while typing."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -11,8 +11,7 @@ from understanding.names import name_key, readings, syllable
 from understanding.text import is_cjk, is_han
 from understanding.types import Entry, How, NameKey, Person
 
-# People that one key is looked up for: a word that means more of them means none of them.
-MAX_ALIKE = 100
+MAX_ALIKE = 100  # hits per key: a word that more people share refers to none of them
 
 # Plain SQL: building this from expressions takes four times as long as running it. Contacts
 # are read by correlated subqueries because the planner overrates how many keys of a sentence
@@ -50,14 +49,14 @@ FROM found
 
 
 def person_of(known: dict[str, Any]) -> Person:
-    """The person of a contact as the statement returns it."""
+    """Returns the person of a contact from a row of the statement."""
     pk, aliases = UUID(known["id"]), tuple(known["aliases"])
     return Person(pk, known["name"], aliases, known["relationship"], known["gender"])
 
 
 class Hit(NamedTuple):
-    """A key that occurs in a text. ``known`` is the contact; ``relations`` are its relations,
-    each with ``kind``, ``subject`` and ``object``."""
+    """A key that is in a text and in the index. ``known`` is the contact; ``relations`` are its
+    relations, each with ``kind``, ``subject`` and ``object``."""
 
     key: str
     how: How
@@ -78,11 +77,9 @@ def hits(
     contacts: Iterable[UUID] = (),
     related: bool = False,
 ) -> list[Hit]:
-    """The keys of the end user's contacts that are among ``keys``, with their contacts and
-    cards, and if ``related`` their relations: one statement. These ``contacts`` are among them
-    by the key "", as far as they stand. At most ``MAX_ALIKE`` a key; of the keys of ``days``, which
-    many people may share, so many in all.
-    """
+    """Returns the hits among ``keys``, with their contacts and cards, and if ``related`` their
+    relations: one statement. ``contacts`` that are not merged are added with the key "". At most
+    ``MAX_ALIKE`` hits per key, and as many in all for ``days``, keys that many people may share."""
     wanted = {
         "end_user": end_user.pk,
         "keys": list(keys),
@@ -97,8 +94,8 @@ def hits(
 def relations_of(
     hits: Collection[Hit],
 ) -> tuple[list[discourse.Relation], dict[UUID, dict[str, Any]]]:
-    """The relations that the people of ``hits`` take part in, stored or stated by a name
-    such as 阿竹的妈妈, and everyone in them as the statement returns them."""
+    """Returns the relations of the people of ``hits``, stored or stated by a name such as 阿竹的妈妈,
+    and the contacts in the stored ones by id, as the statement returns them."""
     everyone = {p.id: p for hit in hits if (p := person_of(hit.known))}
     known: dict[UUID, dict[str, Any]] = {}
     stored = []
@@ -117,29 +114,30 @@ MAX_SORT_KEY = 200
 
 
 def keys_of(person: Person) -> Iterator[NameKey]:
-    """Every key that typing one of the person's names or aliases may begin."""
-    found: dict[str, str] = {}
+    """Yields every key that typing one of the person's names or aliases may begin."""
+    text_by_form: dict[str, str] = {}
     for text in (person.name, *person.aliases):
         for form in _forms(name_key(text)):
-            found.setdefault(form[:MAX_LENGTH], text)
-    for form in list(found)[:MAX_KEYS]:
-        # "fuzzy": where somebody looks for a name, these say nothing.
-        yield NameKey(PREFIX + form, "fuzzy", found[form])
+            text_by_form.setdefault(form[:MAX_LENGTH], text)
+    for form in list(text_by_form)[:MAX_KEYS]:
+        # "fuzzy": to find names in a text, these are no evidence.
+        yield NameKey(PREFIX + form, "fuzzy", text_by_form[form])
 
 
 def typed(text: str) -> str:
-    """What was typed as the beginning of a key, "" when it holds no letter or digit."""
+    """Returns what was typed as the beginning of a key, "" if it has no letter or digit."""
     form = name_key(text).replace(" ", "")
     return PREFIX + form[:MAX_LENGTH] if form else ""
 
 
 def sort_key(name: str) -> str:
-    """By what a list orders a name: Chinese by how it is read, syllable by syllable, among
-    the words of other scripts."""
-    return " ".join(_read(name_key(name))[1])[:MAX_SORT_KEY]
+    """Returns the key by which lists order a name: Chinese by pronunciation, syllable by syllable,
+    among the words of other scripts."""
+    return " ".join(_units_and_sounds(name_key(name))[1])[:MAX_SORT_KEY]
 
 
-def _read(key: str) -> tuple[list[str], list[str]]:
+def _units_and_sounds(key: str) -> tuple[list[str], list[str]]:
+    """The characters or words of a name key, and how each is read."""
     units = _units(key)
     sounds = [*readings(key)] if key and all(map(is_han, key)) else []
     if len(sounds) != len(units):
@@ -148,7 +146,8 @@ def _read(key: str) -> tuple[list[str], list[str]]:
 
 
 def _forms(key: str) -> Iterator[str]:
-    units, sounds = _read(key)
+    """Yields what may be typed for a name key from each part on: itself, pinyin, initials."""
+    units, sounds = _units_and_sounds(key)
     initials = [sound[:1] for sound in sounds]
     for start in range(min(len(units), MAX_PARTS)):
         yield "".join(units[start:])

@@ -1,9 +1,8 @@
-"""Who is one person and who is two: the only writer of identity between contacts.
+"""Merging and splitting contacts: the only module that writes which contacts are one person.
 
-``not_the_same`` is a verb. The others are the parts of merging and splitting that concern
-contacts: callers run them inside their transaction, under the end user's lock, and pass the
-recorder that is told what they touch.
-"""
+``not_the_same`` and ``put_off`` are complete corrections. The others are the parts of merging and
+splitting that concern contacts: callers run them inside their transaction, under the end user's
+lock, and pass the recorder of the rows that they change."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -38,8 +37,8 @@ _UNITED = [
 @dataclass(frozen=True, slots=True)
 class Choice:
     """What somebody chose before a merge: the right one of contradicting ``values`` by attribute,
-    the attributes of which ``both`` are right (of the others it stays a question), the
-    ``relationship`` where it is not None, and names that the survivor is not to be called by."""
+    the attributes of which ``both`` are right (others stay in conflict), the ``relationship``
+    unless None, and names that the survivor is not to have."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     both: Collection[str] = ()
@@ -47,12 +46,12 @@ class Choice:
     without: Collection[str] = ()
 
     def apply(self, survivor: Contact) -> None:
-        """Makes the survivor (unsaved), who has all that both had, as was chosen."""
+        """Applies the choice to the survivor (unsaved), who has everything that both had."""
         for key, value in self.values.items():
-            held = survivor.attributes.get(key, [])
-            right = [e for e in held if normalise(str(e["value"])) == normalise(value)]
+            values = survivor.attributes.get(key, [])
+            right = [e for e in values if normalise(str(e["value"])) == normalise(value)]
             if right:
-                others = [] if is_single(key) else [entry for entry in held if entry not in right]
+                others = [] if is_single(key) else [entry for entry in values if entry not in right]
                 survivor.attributes[key] = [*right, *others]
         survivor.side_by_side = sorted({*survivor.side_by_side, *self.both})
         if self.relationship is not None:
@@ -65,7 +64,7 @@ AS_IT_IS = Choice()
 
 
 class InvalidMerge(CodedError):
-    """What was asked of two contacts can't be done; the message says why."""
+    """Two contacts can't be merged or told apart as asked; the message says why."""
 
 
 class UnknownPerson(InvalidMerge):
@@ -75,16 +74,15 @@ class UnknownPerson(InvalidMerge):
 
 
 def hold(end_user: EndUser) -> EndUser:
-    """The end user, locked for a verb. Raises InvalidMerge when forgotten meanwhile."""
-    held = EndUser.objects.lock(end_user.pk)
-    if held is None:
+    """Returns the end user, locked. Raises InvalidMerge if they were erased meanwhile."""
+    locked = EndUser.objects.lock(end_user.pk)
+    if locked is None:
         raise InvalidMerge(Reason("user_forgotten"))
-    return held
+    return locked
 
 
 def standing(end_user: EndUser, contact_id: UUID) -> Contact:
-    """The contact with this id itself. Raises UnknownPerson, and InvalidMerge when it was
-    merged into another."""
+    """Returns this contact itself. Raises UnknownPerson, or InvalidMerge if it was merged."""
     contact = end_user.contacts.filter(pk=contact_id).light().first()
     if contact is None:
         raise UnknownPerson(Reason("no_contact_of_id", id=str(contact_id)))
@@ -98,19 +96,20 @@ def standing(end_user: EndUser, contact_id: UUID) -> Contact:
 def mergeable(
     end_user: EndUser, loser_id: UUID, survivor_id: UUID, actor: str
 ) -> tuple[Contact, Contact]:
-    """The loser and the survivor of a merge that may take place. Raises InvalidMerge.
+    """Returns the loser and the survivor of a merge that may take place. Raises InvalidMerge.
 
-    A machine never unites two whom somebody called different, or whose merge was undone."""
+    A machine never merges two people whom somebody called different, or whose merge was undone."""
     if loser_id == survivor_id:
         raise InvalidMerge(Reason("merge_with_self"))
     loser, survivor = standing(end_user, loser_id), standing(end_user, survivor_id)
     by_machine = actor != "user" and not actor.startswith(("operator:", "app:"))
-    if by_machine and _parted(end_user, loser_id, survivor_id):
+    if by_machine and _were_parted(end_user, loser_id, survivor_id):
         raise InvalidMerge(Reason("parted_before", one=loser.name, other=survivor.name))
     return loser, survivor
 
 
-def _parted(end_user: EndUser, one: UUID, other: UUID) -> bool:
+def _were_parted(end_user: EndUser, one: UUID, other: UUID) -> bool:
+    """Whether somebody called the two different, or undid their merge."""
     first, second = sorted((one, other))
     pair = Suggestion.objects.of(end_user).filter(first=first, second=second)
     undone = Change.objects.of(end_user).filter(
@@ -122,8 +121,8 @@ def _parted(end_user: EndUser, one: UUID, other: UUID) -> bool:
 def absorb(
     loser: Contact, survivor: Contact, recorder: Recorder, *, actor: str, choice: Choice = AS_IT_IS
 ) -> None:
-    """Makes the loser a tombstone whose names, profile, relations and counts are the
-    survivor's from now on. The tombstone keeps its own columns for the day of an undo."""
+    """Makes the loser a tombstone whose names, profile, relations and counts are the survivor's
+    from now on. The tombstone keeps its own columns for an undo."""
     end_user = survivor.end_user
     recorder.watch([loser, survivor])
     loser.merged_into = survivor
@@ -136,14 +135,14 @@ def absorb(
 
 
 def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
-    """Gives the survivor the relations and questions that a merged contact came to hold again."""
+    """Moves relations and suggestions that a merged contact has again to its survivor."""
     _move_relations(survivor.end_user, tombstone, survivor, UNRECORDED)
     _settle_suggestions(survivor.end_user, tombstone, survivor, UNRECORDED, actor)
     store.render_around(survivor.end_user, [survivor.id])
 
 
 def unite(loser: Contact, survivor: Contact, choice: Choice = AS_IT_IS) -> None:
-    """Gives the survivor (unsaved) what the loser has, but for relations, then what was chosen."""
+    """Gives the survivor (unsaved) what the loser has, except relations, and applies the choice."""
     store.add_aliases(survivor, [loser.name, *loser.aliases, *_role_alias(loser, survivor)])
     survivor.relationship = survivor.relationship or loser.relationship
     survivor.gender = survivor.gender or loser.gender
@@ -167,18 +166,18 @@ def unite(loser: Contact, survivor: Contact, choice: Choice = AS_IT_IS) -> None:
 
 
 def _role_alias(loser: Contact, survivor: Contact) -> list[str]:
-    """The loser's relationship where it is what the user calls them by (my boss) and the
-    survivor's is another one."""
-    theirs = {role.kind for role in roles_of(loser.relationship) if role.level == "unique"}
-    mine = {role.kind for role in roles_of(survivor.relationship)}
-    return [loser.relationship] if survivor.relationship and theirs - mine else []
+    """The loser's relationship as an alias if it is unique (my boss) and the survivor's differs."""
+    loser_kinds = {role.kind for role in roles_of(loser.relationship) if role.level == "unique"}
+    survivor_kinds = {role.kind for role in roles_of(survivor.relationship)}
+    return [loser.relationship] if survivor.relationship and loser_kinds - survivor_kinds else []
 
 
 def _move_relations(
     end_user: EndUser, loser: Contact, survivor: Contact, recorder: Recorder
 ) -> None:
+    """Moves the loser's relations to the survivor, uniting the sources of one that both have."""
     rows = list(Relation.objects.of(end_user).among([loser.id, survivor.id]).order_by("pk"))
-    held = {
+    kept_rows = {
         (row.subject_id, row.kind, row.object_id): row
         for row in rows
         if loser.id not in (row.subject_id, row.object_id)
@@ -190,7 +189,7 @@ def _move_relations(
         subject, other = (
             survivor.id if at == loser.id else at for at in (row.subject_id, row.object_id)
         )
-        twin = held.get((subject, row.kind, other))
+        twin = kept_rows.get((subject, row.kind, other))
         if subject == other:
             row.delete()
         elif twin is None:
@@ -207,28 +206,28 @@ def _move_relations(
 def _settle_suggestions(
     end_user: EndUser, loser: Contact, survivor: Contact, recorder: Recorder, actor: str
 ) -> None:
-    """The pair's own suggestion is answered; the loser's others are the survivor's now.
+    """Marks the pair's own suggestion as merged and moves the loser's others to the survivor.
     "Different" outweighs every other answer."""
-    mine = Q(first=survivor.id) | Q(second=survivor.id)
-    theirs = Q(first=loser.id) | Q(second=loser.id)
-    rows = list(Suggestion.objects.of(end_user).filter(mine | theirs).exclude(state=State.MERGED))
+    kept = Q(first=survivor.id) | Q(second=survivor.id)
+    moved = Q(first=loser.id) | Q(second=loser.id)
+    rows = list(Suggestion.objects.of(end_user).filter(kept | moved).exclude(state=State.MERGED))
     recorder.watch(rows)
-    held = {
+    rows_by_other = {
         row.second_id if row.first_id == survivor.id else row.first_id: row
         for row in rows
         if survivor.id in (row.first_id, row.second_id)
     }
-    pair = held.pop(loser.id, None)
+    pair = rows_by_other.pop(loser.id, None)
     if pair is not None:
         _decide(pair, State.MERGED, actor)
     for row in rows:
         if row is pair or loser.id not in (row.first_id, row.second_id):
             continue
         other = row.second_id if row.first_id == loser.id else row.first_id
-        twin = held.get(other)
+        twin = rows_by_other.get(other)
         if twin is None:
             row.first_id, row.second_id = sorted((survivor.id, other))
-            # What a model said was of the loser's record.
+            # A model judged the loser's record.
             row.judgement = row.judged_reason = row.judged_by = ""
             row.judged_at = None
             row.save()
@@ -240,6 +239,7 @@ def _settle_suggestions(
 
 
 def _decide(suggestion: Suggestion, state: str, actor: str) -> None:
+    """Saves the answer to a suggestion, with who gave it and when."""
     suggestion.state, suggestion.decided_by = state, actor
     suggestion.decided_at = timezone.now()
     suggestion.save()
@@ -247,43 +247,42 @@ def _decide(suggestion: Suggestion, state: str, actor: str) -> None:
 
 @atomic()
 def not_the_same(end_user: EndUser, *ids: UUID, actor: str, why: str = "") -> Change:
-    """Says of each pair of these contacts that they are two people: no suggestion unites them
+    """Records for each pair of these contacts that they are two people: no suggestion unites them
     again. Raises InvalidMerge."""
-    held = hold(end_user)
+    locked = hold(end_user)
     if len(set(ids)) != len(ids):
         raise InvalidMerge(Reason("differs_from_self"))
-    people = [standing(held, pk) for pk in ids]
-    with recording(held, "not_the_same", actor, why, ids) as (recorder, change):
-        for one, other in combinations(people, 2):
+    contacts = [standing(locked, pk) for pk in ids]
+    with recording(locked, "not_the_same", actor, why, ids) as (recorder, change):
+        for one, other in combinations(contacts, 2):
             tell_apart(one, other, recorder, actor=actor)
     return change
 
 
 @atomic()
 def put_off(end_user: EndUser, first_id: UUID, second_id: UUID, *, actor: str) -> None:
-    """Puts the question whether two contacts are one person behind all others. Raises
-    InvalidMerge when it is not open."""
-    held = hold(end_user)
+    """Puts the question whether they are one person last. Raises InvalidMerge if it isn't open."""
+    locked = hold(end_user)
     first, second = sorted((first_id, second_id))
-    waiting = Suggestion.objects.of(held).filter(first=first, second=second)
-    pair = waiting.filter(state__in=[State.OPEN, State.LATER]).first()
+    suggestions = Suggestion.objects.of(locked).filter(first=first, second=second)
+    pair = suggestions.filter(state__in=[State.OPEN, State.LATER]).first()
     if pair is None:
         raise InvalidMerge(Reason("not_asked"))
     _decide(pair, State.LATER, actor)
 
 
 def tell_apart(one: Contact, other: Contact, recorder: Recorder, *, actor: str) -> None:
-    """Remembers that two contacts are two people."""
+    """Records that two contacts are two people."""
     first, second = sorted((one.id, other.id))
     pair = Suggestion.objects.of(one.end_user).filter(first=first, second=second).first()
-    fresh = pair is None
+    is_new = pair is None
     if pair is None:
         pair = Suggestion(end_user_id=one.end_user_id, first_id=first, second_id=second)
         pair.verdict, pair.confidence = Suggestion.Verdict.AMBIGUOUS, 0.0
     else:
         recorder.watch([pair])
     _decide(pair, State.DIFFERENT, actor)
-    if fresh:
+    if is_new:
         recorder.watch([pair], created=True)
 
 
@@ -296,8 +295,8 @@ def part(
     relationship: str,
     actor: str,
 ) -> Contact:
-    """A new contact with what ``old`` knows from the memories ``moved``, and the certainty
-    that the two are two. Raises identity.InvalidContact."""
+    """Creates a contact with what ``old`` has from the memories ``moved``, and records that the two
+    are two people. Raises store.InvalidContact."""
     if reason := secrets.refusal(name=name, relationship=relationship):
         raise store.InvalidContact(reason)
     end_user = old.end_user
@@ -305,9 +304,9 @@ def part(
     new, _ = store.create(end_user, name, relationship=relationship, namesake=True)
     recorder.watch([new], created=True)
     ids = {str(pk) for pk in moved}
-    divided = {key: merge_values.divided(held, ids) for key, held in old.attributes.items()}
-    old.attributes = {key: stay for key, (stay, _) in divided.items() if stay}
-    new.attributes = {key: go for key, (_, go) in divided.items() if go}
+    divided = {key: merge_values.divided(entries, ids) for key, entries in old.attributes.items()}
+    old.attributes = {key: staying for key, (staying, _) in divided.items() if staying}
+    new.attributes = {key: moving for key, (_, moving) in divided.items() if moving}
     new.side_by_side = old.side_by_side
     old.timeline, new.timeline = merge_values.divided(old.timeline, ids)
     old.references, new.references = merge_values.divided(old.references, ids)
@@ -327,35 +326,35 @@ def part(
 
 
 def undo_part(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> None:
-    """Gives ``old`` what machines learnt of the contact ``new`` since the split that made it,
-    whose ``rows`` these are: names, relations, who it is, counts. What memories told of its
-    profile is read again with them."""
-    given = next(row["after"] for row in rows if row["id"] == str(new.id))
-    given_names = {given["name"], *given["aliases"]}
-    store.add_aliases(old, [one for one in (new.name, *new.aliases) if one not in given_names])
-    if new.relationship != given["relationship"]:
+    """Gives ``old`` what machines learnt about ``new`` since the split with these ``rows`` created
+    it: names, relations, relationship, gender, counts. The profile is read again from memories."""
+    created = next(row["after"] for row in rows if row["id"] == str(new.id))
+    created_names = {created["name"], *created["aliases"]}
+    store.add_aliases(old, [name for name in (new.name, *new.aliases) if name not in created_names])
+    if new.relationship != created["relationship"]:
         old.relationship = old.relationship or new.relationship
-    old.gender = old.gender or (new.gender if new.gender != given["gender"] else "")
-    old.mention_count += max(0, new.mention_count - given["mention_count"])
-    if snapshot(new)["last_mentioned_at"] != given["last_mentioned_at"]:
+    old.gender = old.gender or (new.gender if new.gender != created["gender"] else "")
+    old.mention_count += max(0, new.mention_count - created["mention_count"])
+    if snapshot(new)["last_mentioned_at"] != created["last_mentioned_at"]:
         old.last_mentioned_at = max(old.last_mentioned_at, new.last_mentioned_at)
     store.save(old, _UNITED)
-    told = {
+    known_sources = {
         row["id"]: row["after"]["sources"]
         for row in rows
         if row["model"] == Relation._meta.label_lower and row["before"] is None
     }
     for row in Relation.objects.of(old.end_user).among([new.id]).order_by("pk"):
         subject, other = (old if at.id == new.id else at for at in (row.subject, row.object))
-        learnt = [pk for pk in row.sources if str(pk) not in told.get(str(row.pk), ())]
+        learnt = [pk for pk in row.sources if str(pk) not in known_sources.get(str(row.pk), ())]
         if learnt:
             relations.relate(old.end_user, subject, row.kind, other, learnt)
 
 
 def _part_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Recorder) -> None:
+    """Moves the sources ``moved`` of relations of ``old`` to equal relations of ``new``."""
     for row in Relation.objects.of(old.end_user).among([old.id]).order_by("pk"):
-        theirs = [source for source in row.sources if source in moved]
-        if not theirs:
+        moved_sources = [source for source in row.sources if source in moved]
+        if not moved_sources:
             continue
         recorder.watch([row])
         subject, other = (new.id if at == old.id else at for at in (row.subject_id, row.object_id))
@@ -365,6 +364,6 @@ def _part_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Reco
             subject_id=subject,
             kind=row.kind,
             object_id=other,
-            sources=theirs,
+            sources=moved_sources,
         )
         recorder.watch([copy], created=True)

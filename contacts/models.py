@@ -1,4 +1,4 @@
-"""Who: a person in an end user's life, and the ways to find them in a text."""
+"""Contacts, their lookup keys and relations, and suggestions that two of them are one person."""
 
 import uuid
 from collections.abc import Iterable
@@ -23,6 +23,8 @@ from understanding.types import Person
 
 
 class _Operator(models.Lookup):
+    """A lookup by an operator of PostgreSQL; ``sql`` is the operator with its operand."""
+
     sql = ""
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
@@ -34,21 +36,20 @@ class _Operator(models.Lookup):
 @models.CharField.register_lookup
 class Prefix(_Operator):
     """``startswith`` by an operator that an index may serve behind row-level security, as it
-    tells nothing of rows that are not shown ("leakproof"); LIKE may not."""
+    reveals nothing about rows that are not shown ("leakproof"); LIKE may not."""
 
     lookup_name, sql = "prefix", "^@ {}"
 
 
 @models.UUIDField.register_lookup
 class AnyOf(_Operator):
-    """As ``in``, of an ArraySubquery that is read whole before the rows that it chooses."""
+    """As ``in``, for an ArraySubquery that is read as a whole before the rows that it selects."""
 
     lookup_name, sql = "any_of", "= ANY ({})"
 
 
-# More than one value where a person has one at a time: a merge or two tellings left both, and
-# nobody said that both are right. Of the single attributes, so that another one makes a migration
-# (``makemigrations contacts``) of the index that holds these contacts.
+# Several values of a single attribute: a merge or two statements left both, and nobody stated that
+# both are right. A new single attribute needs ``makemigrations contacts`` for the index below.
 _SINGLE = " || ".join(f'@.key == "{key}"' for key, known in ATTRIBUTES.items() if known.single)
 IN_CONFLICT = RawSQL(  # noqa: S611 a constant
     "jsonb_path_exists(contacts_contact.attributes - contacts_contact.side_by_side, "
@@ -59,85 +60,84 @@ IN_CONFLICT = RawSQL(  # noqa: S611 a constant
 
 
 def memory_count() -> Expression:
-    """How many memories about a contact hold now, for a query of contacts."""
+    """Returns the expression for queries of contacts that counts the valid memories about each."""
     count: Expression = import_string(settings.MIO_MEMORY_COUNT)()
     return count
 
 
 class ContactQuerySet(ScopedQuerySet):
     def in_conflict(self) -> Self:
-        """Contacts with several values for an attribute that has one at a time, of whom nobody
-        said that all are right."""
+        """Returns contacts with several values of a single attribute, unless all were accepted."""
         return self.filter(IN_CONFLICT)
 
     def standing(self) -> Self:
-        """Contacts that are not merged into another."""
+        """Returns contacts that are not merged into another."""
         return self.filter(merged_into=None)
 
     def counted(self) -> Self:
-        """With ``memory_count``: how many memories about each hold now."""
+        """Adds ``memory_count``: how many memories about each contact are valid now."""
         return self.annotate(memory_count=memory_count())
 
     def memory_counts(self) -> dict[uuid.UUID, int]:
-        """The same counts by the contacts' ids."""
+        """Returns how many memories about each contact are valid now, by contact id."""
         return dict(self.counted().values_list("pk", "memory_count"))
 
     def listed(self) -> Self:
-        """Standing contacts that nobody archived."""
+        """Returns standing contacts that nobody archived."""
         return self.standing().filter(archived_at=None)
 
     def archived(self) -> Self:
-        """Standing contacts that somebody archived."""
+        """Returns standing contacts that somebody archived."""
         return self.standing().exclude(archived_at=None)
 
     def found_by(self, end_user: EndUser, text: str) -> Self:
-        """The end user's contacts that a search box finds by ``text``: the beginning of a word of a
-        name or alias, in characters, pinyin or initials, or a company that they work at."""
+        """Returns the user's contacts that a search box finds by ``text``: the beginning of a word
+        of a name or alias, in characters, pinyin or initials, or of a company that they work at."""
         keys = ContactKey.objects.of(end_user)
-        wanted, company = key_index.typed(text), company_keys(text)
-        if not wanted:
+        prefix, company = key_index.typed(text), company_keys(text)
+        if not prefix:
             return self.none()
-        asked = Q(key__prefix=wanted) | Q(key__in=company[1:])
+        condition = Q(key__prefix=prefix) | Q(key__in=company[1:])
         if company:
-            asked |= Q(key__prefix=company[0])
-        # Read whole before the contacts: else these are walked in the order of the page, and the
-        # keys of each looked through.
-        found = ArraySubquery(keys.filter(asked).values("contact"))
-        return self.of(end_user).filter(pk__any_of=found)
+            condition |= Q(key__prefix=company[0])
+        # Read at once before the contacts: else these are walked in the order of the page, and the
+        # keys of each are searched.
+        contact_ids = ArraySubquery(keys.filter(condition).values("contact"))
+        return self.of(end_user).filter(pk__any_of=contact_ids)
 
     def who_are(self, end_user: EndUser, group: str) -> Self:
-        """The end user's family, friends, colleagues …: ``group`` is one of ``names.GROUPS``."""
+        """Returns the user's family, friends …: ``group`` is one of ``names.GROUPS``."""
         keys = [names.KIN + kind for kind in names.kinds_of(group)]
         kin = ContactKey.objects.of(end_user).filter(key__in=keys)
         return self.of(end_user).filter(pk__in=kin.values("contact"))
 
     def all_merged_into(self, contact_ids: Iterable[uuid.UUID]) -> list["Contact"]:
-        """All that was merged into these contacts, directly or through another."""
-        found: list[Contact] = []
+        """Returns all contacts that were merged into these, directly or through another."""
+        merged_contacts: list[Contact] = []
         level = list(contact_ids)
         while level:
             merged = self.filter(merged_into__in=level)
             rows: list[Any] = list(merged.order_by("created_at", "pk").light())
-            found += rows
+            merged_contacts += rows
             level = [row.pk for row in rows]
-        return found
+        return merged_contacts
 
     def light(self) -> Self:
-        """Without the column that grows with a contact's history."""
+        """Defers the column that grows with a contact's history."""
         return self.defer("memory_ids")
 
 
 class SortKey(models.CharField):
-    """What a list orders a row's ``name`` by, brought up to date whenever it is saved."""
+    """The key by which lists order a row's ``name``, updated whenever the row is saved."""
 
-    def pre_save(self, model_instance: models.Model, add: bool) -> str:  # noqa: ARG002 Django's
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:  # noqa: ARG002 Django hook
         key = key_index.sort_key(model_instance.name)  # type: ignore[attr-defined]
         setattr(model_instance, self.attname, key)
         return key
 
 
 def _texts() -> ArrayField:
-    """A column of texts, empty unless told otherwise."""
+    """Returns a column for a list of texts, empty by default."""
     none = Value([], ArrayField(models.TextField()))
     return ArrayField(models.TextField(), default=list, db_default=none, blank=True)
 
@@ -145,16 +145,15 @@ def _texts() -> ArrayField:
 class Contact(Tracked):
     """A person in the end user's life.
 
-    ``attributes`` maps a key to a list of ``{"value", "sources", "since"}``, the current
-    value first, and ``side_by_side`` names those of which several values are right though most
-    people have one; ``timeline`` is a list of ``{"text", "at", "sources"}`` in order of
-    happening. ``references`` is a list of ``{"text", "sources"}``: phrases by which the user may
-    mean the person; ``references_denied`` are those that somebody took away, as they are compared.
-    ``coming`` is derived: plans as ``{"on", "text"}`` and important dates as ``{"kind",
-    "value"}``, which the card shows when they are near. ``memory_ids`` is kept equal to the
-    unrejected links by the database."""
+    ``attributes`` maps a key to a list of ``{"value", "sources", "since"}``, the current value
+    first, and ``side_by_side`` names those of which several values are right though most people
+    have one; ``timeline`` is a list of ``{"text", "at", "sources"}`` in order of happening.
+    ``references`` is a list of ``{"text", "sources"}``: phrases by which the user may refer to the
+    person; ``references_denied`` are phrases that somebody took away, in the form that is compared.
+    ``coming`` is derived: plans as ``{"on", "text"}`` and important dates as ``{"kind", "value"}``,
+    which the card shows when near. The database keeps ``memory_ids`` equal to unrejected links."""
 
-    # Of rows that were read with them.
+    # Only of rows that were read with these annotations.
     memory_count: int
     latest_memory_ids: list[uuid.UUID]
 
@@ -275,7 +274,7 @@ class Contact(Tracked):
 
     @property
     def card_today(self) -> str:
-        """The card with what is to come, on the user's day."""
+        """The card with what is ahead, on the user's current day."""
         user = self.end_user
         return str(cards.stored_with_coming(self.card, self.coming, user.today, user.reads))
 
@@ -312,16 +311,16 @@ class ContactKey(UserRow):
 
 class RelationQuerySet(ScopedQuerySet):
     def among(self, contact_ids: Iterable[uuid.UUID]) -> Self:
-        """The relations that one of these contacts takes part in, with both of their people."""
+        """Returns the relations that one of these contacts takes part in, with both contacts."""
         return self.concerning(contact_ids).with_people()
 
     def concerning(self, contact_ids: Iterable[uuid.UUID]) -> Self:
-        """The relations that one of these contacts takes part in."""
+        """Returns the relations that one of these contacts takes part in."""
         ids = list(contact_ids)
         return self.filter(Q(subject__in=ids) | Q(object__in=ids))
 
     def with_people(self) -> Self:
-        """With both of their people, in the same statement."""
+        """Reads both contacts in the same statement."""
         return self.select_related("subject", "object").defer(
             "subject__memory_ids", "object__memory_ids"
         )
@@ -330,7 +329,7 @@ class RelationQuerySet(ScopedQuerySet):
 class Relation(Tracked):
     """``subject`` is the ``kind`` of ``object``: 俞慧珍 is the mother of 小棠.
 
-    ``sources`` are the ids of the memories that say so; none means that an operator did."""
+    ``sources`` are the ids of the memories that state it; none if a person did."""
 
     tracked = ("subject_id", "kind", "object_id", "sources", "end_user_id")
     grown = ("sources",)
@@ -361,11 +360,11 @@ class Relation(Tracked):
 
 class SuggestionQuerySet(ScopedQuerySet):
     def listed(self) -> Self:
-        """Those of people whom nobody archived."""
+        """Returns suggestions about contacts that nobody archived."""
         return self.filter(first__archived_at=None, second__archived_at=None)
 
     def with_people(self) -> Self:
-        """With both contacts, in the same statement."""
+        """Reads both contacts in the same statement."""
         return self.select_related("first", "second").defer(
             "first__memory_ids", "second__memory_ids"
         )
@@ -374,9 +373,9 @@ class SuggestionQuerySet(ScopedQuerySet):
 class Suggestion(Tracked):
     """Two contacts that may be one person. ``first`` has the smaller id, so a pair is one row.
 
-    ``evidence`` is a list of ``{"code", "params", "weight"}``; a negative weight speaks
-    against. A pair that an operator called different people is never suggested again.
-    ``judgement`` is what a model said of the pair, once, and ``judged_reason`` why."""
+    ``evidence`` is a list of ``{"code", "params", "weight"}``; a negative weight is against one
+    person. A pair that an operator called different people is never suggested again. ``judgement``
+    is what a model stated about the pair, once, and ``judged_reason`` why."""
 
     tracked = (
         "first_id", "second_id", "verdict", "confidence", "evidence", "state", "decided_by",
@@ -426,8 +425,7 @@ class Suggestion(Tracked):
 
     @property
     def known_evidence(self) -> list[dict[str, Any]]:
-        """The evidence without what no comparison says any more: old rows and undone changes keep
-        codes that are gone."""
+        """The evidence without codes that no comparison gives any more; old rows have them."""
         return [row for row in self.evidence if row.get("code", "") in ("", *TEMPLATES)]
 
     class Meta:
@@ -451,5 +449,5 @@ class Suggestion(Tracked):
 
 
 def json_value(value: str, sources: Iterable[Any] = (), since: str | None = None) -> dict[str, Any]:
-    """One attribute value as Contact.attributes holds it."""
+    """Returns one attribute value as an entry of ``Contact.attributes``."""
     return {"value": value, "sources": [str(s) for s in sources], "since": since}

@@ -1,7 +1,4 @@
-"""Who is whose mother, partner, boss: the typed, directed relations between contacts.
-
-Callers hold the end user's lock.
-"""
+"""Typed, directed relations between contacts (mother, boss). Callers hold the end user's lock."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -15,33 +12,33 @@ MAX_KIND = 50
 
 
 def cleaned(kind: str) -> str:
-    """What the one is to the other, as it is stored."""
+    """Returns the kind of a relation as it is stored."""
     return " ".join(kind.split())[:MAX_KIND]
 
 
 def relate(
     end_user: EndUser, subject: Contact, kind: str, other: Contact, sources: Iterable[UUID] = ()
 ) -> Relation | None:
-    """Records that ``subject`` is the ``kind`` of ``other``, once, with what says so. What a
-    person stated rests on no memory, whoever says it as well: it does not go with these.
+    """Records that ``subject`` is the ``kind`` of ``other``, once, and adds ``sources``. A relation
+    that a person stated gets none, so that it is not deleted with them.
 
     None when both are the same contact or ``kind`` is empty."""
     kind = cleaned(kind)
     if not kind or subject.id == other.id:
         return None
-    relation, made = Relation.objects.get_or_create(
+    relation, is_new = Relation.objects.get_or_create(
         end_user=end_user, subject=subject, object=other, kind=kind
     )
-    known = set(relation.sources)
-    more = [source for source in dict.fromkeys(sources) if source not in known]
-    if more and (made or known):
-        relation.sources = [*relation.sources, *more]
+    known_sources = set(relation.sources)
+    new_sources = [source for source in dict.fromkeys(sources) if source not in known_sources]
+    if new_sources and (is_new or known_sources):
+        relation.sources = [*relation.sources, *new_sources]
         relation.save(update_fields=["sources"])
     return relation
 
 
 def state(end_user: EndUser, subject: Contact, kind: str, other: Contact) -> Relation | None:
-    """Records that a person says so: it rests on no memory, so that no correction of one takes
+    """Records that a person states this: it has no sources, so that no correction of a memory takes
     it away. None as for ``relate``."""
     relation = relate(end_user, subject, kind, other)
     if relation is not None and relation.sources:
@@ -53,14 +50,14 @@ def state(end_user: EndUser, subject: Contact, kind: str, other: Contact) -> Rel
 def resting_on(
     end_user: EndUser, memory_ids: Collection[UUID], of: UUID | None = None
 ) -> list[Relation]:
-    """The relations that these memories state, all or only those ``of`` one contact."""
+    """Returns the relations that these memories state, all or only those ``of`` one contact."""
     rows = Relation.objects.of(end_user).filter(sources__overlap=list(memory_ids))
     return list((rows if of is None else rows.among([of])).order_by("id"))
 
 
 def without_sources(rows: Iterable[Relation], gone: Collection[UUID]) -> set[UUID]:
-    """Takes memories away from the relations that rest on them; one that rested on them
-    alone is deleted. Returns the contacts concerned. What an operator stated stays."""
+    """Removes memories from the sources of relations and deletes those left without any. Returns
+    the contacts concerned. ``rows`` must have sources: what a person stated has none."""
     touched: set[UUID] = set()
     for relation in rows:
         touched |= {relation.subject_id, relation.object_id}
@@ -73,14 +70,14 @@ def without_sources(rows: Iterable[Relation], gone: Collection[UUID]) -> set[UUI
 
 
 def on_card(contact: Contact, language: str) -> list[str]:
-    """The relations of a contact as its card says them: ``partner: 小李``."""
-    return _lines(contact.id, _of_cards(contact.end_user_id, [contact.id]), language)
+    """Returns the relations of a contact as lines of its card: ``partner: 小李``."""
+    return _card_lines(contact.id, _card_rows(contact.end_user_id, [contact.id]), language)
 
 
 def on_card_of_both(loser: Contact, survivor: Contact, language: str) -> list[str]:
-    """The same of the survivor after a merge: of two that say the same the survivor's own stays."""
+    """Returns the relations on a merged card; of two equal ones the survivor's own stays."""
     both = {loser.id, survivor.id}
-    rows = _of_cards(survivor.end_user_id, both)
+    rows = _card_rows(survivor.end_user_id, both)
     own = {(kind, subject, other) for kind, subject, other, *_ in rows
            if loser.id not in (subject, other)}  # fmt: skip
     moved = []
@@ -89,10 +86,10 @@ def on_card_of_both(loser: Contact, survivor: Contact, language: str) -> list[st
         twin = loser.id in (subject, other) and (kind, *ends) in own
         if ends[0] != ends[1] and not twin:
             moved.append((kind, *ends, *names))
-    return _lines(survivor.id, moved, language)
+    return _card_lines(survivor.id, moved, language)
 
 
-def _of_cards(end_user_id: int, contact_ids: Iterable[UUID]) -> list[Any]:
+def _card_rows(end_user_id: int, contact_ids: Iterable[UUID]) -> list[Any]:
     rows = Relation.objects.of(end_user_id).concerning(contact_ids).order_by("id")
     return list(rows.values_list(
         "kind", "subject_id", "object_id", "subject__name", "subject__archived_at", "object__name",
@@ -100,7 +97,8 @@ def _of_cards(end_user_id: int, contact_ids: Iterable[UUID]) -> list[Any]:
     ))  # fmt: skip
 
 
-def _lines(contact_id: UUID, rows: Iterable[Any], language: str) -> list[str]:
+def _card_lines(contact_id: UUID, rows: Iterable[Any], language: str) -> list[str]:
+    """The lines of ``rows``, seen from this contact, without archived people."""
     lines = []
     words = wording(language)
     for kind, _, object_id, subject, subject_archived, other, other_archived in rows:

@@ -25,7 +25,7 @@ _ONE = {"type": "string", "pattern": NOT_BLANK, "maxLength": MAX_VALUE}
     {"oneOf": [_ONE, {"type": "array", "items": _ONE, "maxItems": MAX_VALUES}], "nullable": True}
 )
 class Values(serializers.Field):
-    """One value, a list of values, or null for none; read as a list."""
+    """One value, a list of values, or null for none; parsed to a list."""
 
     default_error_messages = {
         "invalid": "Give a string, a list of strings, or null to remove the attribute.",
@@ -49,7 +49,7 @@ class Values(serializers.Field):
 
 
 class Name(Text):
-    """The name of a person, as it is stored: with a letter, a digit or a picture in it."""
+    """The name of a person as it is stored: it has a letter, a digit or a picture."""
 
     described = {
         "pattern": r"^[^\u0000]*[^\u0000-/:-@\[-`{-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf"
@@ -96,7 +96,7 @@ class Attributes(serializers.DictField):
 
 
 class ContactForm(Reasoned):
-    """What may be said about a contact. ``why`` goes into the audit trail."""
+    """The fields of a contact that can be given. ``why`` goes into the audit trail."""
 
     name = Name()
     aliases = BoundedList(child=Name(), max_length=MAX_ALIASES, required=False)
@@ -108,7 +108,7 @@ class ContactForm(Reasoned):
 
 
 class NewContact(ContactForm):
-    """One of several; why is said of all together."""
+    """One of several contacts; ``why`` is given once for all."""
 
     why = None  # type: ignore[assignment]  # how a serializer drops an inherited field
 
@@ -129,7 +129,7 @@ class ContactQuery(PageQuery):
 
 
 class Named(serializers.ModelSerializer):
-    """Whom an id means."""
+    """The id and name of a contact."""
 
     class Meta:
         model = Contact
@@ -196,21 +196,21 @@ class CreatedContacts(serializers.Serializer):
 
 
 def shown(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
-    """Contacts of a list; the rows carry ``latest_memory_ids`` and ``memory_count``."""
+    """Returns contacts of a list as JSON, with their ``latest_memory_ids`` and ``memory_count``."""
     for contact in contacts:
         contact.memory_ids = contact.latest_memory_ids
     return list(ContactSerializer(contacts, many=True).data)
 
 
 def created(contacts: Sequence[Contact], change_id: UUID) -> dict[str, Any]:
-    """Contacts that were just made together."""
+    """Returns contacts that were just created together as JSON."""
     for contact in contacts:
         contact.memory_count = 0
     return {"contacts": ContactSerializer(contacts, many=True).data, "change_id": change_id}
 
 
 def detail(contact: Contact, change_id: UUID | None = None) -> dict[str, Any]:
-    """One contact in full, with ``change_id`` when a change has just been made."""
+    """Returns one contact in full as JSON, with ``change_id`` if a change has just been made."""
     counts = Contact.objects.of(contact.end_user_id).filter(pk=contact.pk).memory_counts()
     contact.memory_count = counts[contact.pk]
     changed = {} if change_id is None else {"change_id": change_id}

@@ -1,7 +1,6 @@
-"""The only writer of who a contact is: create, find again, rename, describe, index.
+"""Creates, finds again, renames, describes and indexes contacts: the only module that writes these.
 
-Callers hold the end user's lock (``EndUser.objects.lock``) inside a transaction.
-"""
+Callers hold the end user's lock (``EndUser.objects.lock``) inside a transaction."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
@@ -24,20 +23,20 @@ from understanding.text import clean, truncate
 from understanding.types import Person
 
 MAX_NAME = 100  # graphemes
-MAX_LENGTH = 200  # code points, as many as the columns hold
-# The columns that lookup keys follow from.
+MAX_LENGTH = 200  # code points, as many as the columns can store
+# The columns that lookup keys are derived from.
 _INDEXED = {
     "name", "aliases", "relationship", "gender", "attributes", "references", "merged_into",
 }  # fmt: skip
 
 
 class InvalidContact(CodedError):
-    """What was given can't be a contact; the message says why."""
+    """A contact can't have the values given; the message says why."""
 
 
 def clean_name(name: str) -> str:
-    """``name`` as it is stored. Raises InvalidContact when nothing of it can be looked up."""
-    cleaned = _short(name)
+    """Returns ``name`` as it is stored. Raises InvalidContact if it has no key, or is too long."""
+    cleaned = _cleaned(name)
     key = names.name_key(cleaned)
     if not key:
         raise InvalidContact(Reason("name_without_letters"))
@@ -46,9 +45,8 @@ def clean_name(name: str) -> str:
     return cleaned
 
 
-def _short(name: str) -> str:
-    """``name`` on one line, nothing of it invisible, with no more graphemes or code points than
-    a name has."""
+def _cleaned(name: str) -> str:
+    """``name`` on one line, without invisible characters, as long as a name may be."""
     line = clean(name, MAX_NAME)
     graphemes = MAX_NAME
     while len(line) > MAX_LENGTH:
@@ -58,20 +56,20 @@ def _short(name: str) -> str:
 
 
 def find(end_user: EndUser, name: str, others: Collection[UUID] = ()) -> list[Contact]:
-    """The standing contacts that bear this name, or else this alias; of the ``others``, who are
-    known to be other people, nobody is meant by an alias."""
+    """Returns the standing contacts with this name, or else with this alias; ``others`` are known
+    to be other people and are not found by an alias."""
     key = names.name_key(name)
     standing = Contact.objects.of(end_user).standing()
-    named = list(standing.filter(name_key=key).order_by("namesake"))
-    if named:
-        return named
+    by_name = list(standing.filter(name_key=key).order_by("namesake"))
+    if by_name:
+        return by_name
     bearers = standing.filter(keys__key=key, keys__how="alias", aliases__contains=[name])
-    return [one for one in bearers if one.pk not in others]
+    return [contact for contact in bearers if contact.pk not in others]
 
 
 class Described(Protocol):
-    """Somebody as a text or file tells of them; ``contact_id`` where it is a known contact, a
-    ``namesake`` is another than the known one of this name."""
+    """A person as a text or file describes them; ``contact_id`` if they are a known contact,
+    ``namesake`` if they are another than the known one of this name."""
 
     @property
     def name(self) -> str: ...
@@ -84,26 +82,26 @@ class Described(Protocol):
 
 
 def named(end_user: EndUser, person: Described, others: Collection[UUID] = ()) -> Contact | None:
-    """The ``survivor`` of the person's ``contact_id``, else the one contact that bears their name; where
-    a ``namesake`` of the known one is meant, who of its bearers that is by the relationship. None
-    when it is nobody, or anybody, of them; ``others`` as for ``find``."""
+    """Returns the ``survivor`` of the person's ``contact_id``, else the one contact with their
+    name; for a ``namesake`` of the known one the bearer of the name that fits by the relationship.
+    None if nobody or several fit; ``others`` as for ``find``."""
     if person.contact_id and (contact := survivor(end_user, person.contact_id)):
         return contact
     bearers = find(end_user, person.name, others)
     if not person.namesake:
         return bearers[0] if len(bearers) == 1 else None
-    relationships = [each.relationship for each in bearers]
+    relationships = [bearer.relationship for bearer in bearers]
     place = namesakes.meant(relationships, person.relationship, another=True)
     return bearers[place] if place is not None else None
 
 
 def survivor(end_user: EndUser, contact_id: UUID) -> Contact | None:
-    """The contact with this id, or the one that it was merged into; None if there is none."""
-    contact, met = end_user.contacts.filter(pk=contact_id).first(), set()
+    """Returns the contact with this id, or the one that it was merged into, or None."""
+    contact, visited = end_user.contacts.filter(pk=contact_id).first(), set()
     while contact is not None and contact.merged_into_id:
-        met.add(contact.pk)
-        further = end_user.contacts.filter(pk=contact.merged_into_id).exclude(pk__in=met)
-        contact = further.first()
+        visited.add(contact.pk)
+        next_one = end_user.contacts.filter(pk=contact.merged_into_id).exclude(pk__in=visited)
+        contact = next_one.first()
     return contact
 
 
@@ -117,8 +115,8 @@ def create(
     mentioned_at: datetime | None = None,
     namesake: bool = False,
 ) -> tuple[Contact, bool]:
-    """The contact of this name and whether it is new. ``namesake`` asks for another person
-    of the same name."""
+    """Returns the contact of this name, created unless it exists, and whether it is new.
+    ``namesake`` always creates one."""
     name = clean_name(name)
     when = {"first_mentioned_at": mentioned_at, "last_mentioned_at": mentioned_at}
     contact = Contact(
@@ -139,12 +137,12 @@ def create(
 def create_all(
     end_user: EndUser, contacts: Sequence[Contact], namesakes: Collection[int] = ()
 ) -> dict[int, UUID | None]:
-    """Stores new contacts of whom nothing is known but what they hold, with their keys and
-    cards: three statements, however many. Those at ``namesakes`` (places in the list) may bear
-    a name that is taken.
+    """Stores new contacts, about whom nothing else is known, with their keys and cards, in three
+    statements however many. Those at ``namesakes`` (places in the list) may have a name that is
+    taken.
 
-    Nothing is stored where names are taken: returns the places of these with the contact that
-    bears the name, None where another of the list does."""
+    Nothing is stored if names are taken: returns the places of these with the contact that has the
+    name, None if it is another of the list."""
     keys = {contact.name_key for contact in contacts}
     standing = Contact.objects.of(end_user).standing().filter(name_key__in=keys)
     bearers: dict[str, dict[int, UUID | None]] = {}
@@ -164,23 +162,23 @@ def create_all(
         Contact.objects.bulk_create(contacts)
         _add_keys(
             end_user.pk,
-            [(contact.id, *key) for contact in contacts for key in sorted(_stored_keys(contact))],
+            [(contact.id, *key) for contact in contacts for key in sorted(_key_rows(contact))],
         )
     return taken
 
 
 def next_namesake(end_user: EndUser, key: str) -> int:
-    """The next free number among those of this name."""
+    """Returns the next free number among the contacts of this name."""
     taken = end_user.contacts.standing().filter(name_key=key)
     return max(taken.values_list("namesake", flat=True), default=-1) + 1
 
 
 def add_aliases(contact: Contact, aliases: Iterable[str]) -> bool:
-    """Adds what is new to ``contact.aliases`` (unsaved); True when something was."""
+    """Adds new ``aliases`` to ``contact.aliases`` (unsaved); True if there were any."""
     known = {contact.name_key, *map(names.name_key, contact.aliases)}
     before = len(contact.aliases)
     for alias in aliases:
-        text = _short(alias)
+        text = _cleaned(alias)
         key = names.name_key(text)
         if key and key not in known:
             known.add(key)
@@ -188,22 +186,21 @@ def add_aliases(contact: Contact, aliases: Iterable[str]) -> bool:
     return len(contact.aliases) != before
 
 
-def _stored_keys(contact: Contact) -> set[tuple[str, str, str]]:
+def _key_rows(contact: Contact) -> set[tuple[str, str, str]]:
+    """The lookup keys of a contact as they are stored: key, how, text."""
     return {(k.key, k.how, k.text[:200]) for k in all_keys_of(contact)}
 
 
 def index(contact: Contact) -> None:
-    """Makes the lookup keys of a contact follow from its names and attributes; a merged one
-    has none."""
-    missing = _stored_keys(contact)
-    held = {(k.key, k.how, k.text): k.pk for k in contact.keys.all()}
-    contact.keys.filter(pk__in=[held[k] for k in held.keys() - missing]).delete()
-    _add_keys(contact.end_user_id, [(contact.id, *key) for key in sorted(missing - held.keys())])
+    """Updates the stored lookup keys of a contact, or deletes them if it was merged."""
+    keys = _key_rows(contact)
+    pk_by_key = {(k.key, k.how, k.text): k.pk for k in contact.keys.all()}
+    contact.keys.filter(pk__in=[pk_by_key[k] for k in pk_by_key.keys() - keys]).delete()
+    _add_keys(contact.end_user_id, [(contact.id, *key) for key in sorted(keys - pk_by_key.keys())])
 
 
 def _add_keys(end_user_id: int, keys: Sequence[tuple[UUID, str, str, str]]) -> None:
-    """One statement: a contact has some thirty keys, of which objects would take longer to
-    make than rows to write."""
+    """Adds keys in one statement: objects for the thirty keys of a contact would take longer."""
     if not keys:
         return
     contact_ids, *columns = zip(*keys, strict=True)
@@ -217,13 +214,12 @@ def _add_keys(end_user_id: int, keys: Sequence[tuple[UUID, str, str, str]]) -> N
 
 
 def keys_of(person: Person) -> tuple[names.NameKey, ...]:
-    """The lookup keys of a person that fit the index."""
+    """Returns the lookup keys of a person that fit the index."""
     return tuple(key for key in names.lookup_keys(person) if 0 < len(key.key) <= 250)
 
 
 def all_keys_of(contact: Contact) -> tuple[names.NameKey, ...]:
-    """Every key that a contact is found by: its names', those of what is known of it, and the
-    user's own phrases."""
+    """Returns every key that finds a contact: of names, attributes, and the user's own phrases."""
     if contact.merged_into_id:
         return ()
     return (
@@ -235,14 +231,14 @@ def all_keys_of(contact: Contact) -> tuple[names.NameKey, ...]:
 
 
 def save(contact: Contact, fields: Sequence[str]) -> None:
-    """Writes ``fields`` of a contact, then what follows from them: keys and card."""
+    """Saves ``fields`` of a contact, and what is derived from them: keys and card."""
     if "name" in fields:
         contact.name = clean_name(contact.name)
         contact.name_key = names.name_key(contact.name)
         fields = [*fields, "name_key"]
     contact.card = str(card_of(contact, contact.end_user.language))
     contact.coming = coming(contact)
-    # The order among others follows from a name that an undo has put back as well.
+    # The sort key is saved as well: an undo may have restored the name.
     contact.save(update_fields={*fields, "card", "coming", "sort_key", "updated_at"})
     if _INDEXED & set(fields):
         index(contact)
@@ -251,7 +247,7 @@ def save(contact: Contact, fields: Sequence[str]) -> None:
 
 
 def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
-    """Renders the cards of those who are related to these contacts, which name them."""
+    """Renders and saves the cards of contacts related to these, which name them."""
     ids = set(contact_ids)
     related = Relation.objects.of(end_user).among(ids).values_list("subject", "object")
     others = {pk for pair in related for pk in pair} - ids
@@ -260,8 +256,8 @@ def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
 
 
 def card_of(contact: Contact, language: str) -> cards.Card:
-    """The card of a contact in ``language``, with the newest notes that its profile does not
-    speak for yet; where these come from is a setting."""
+    """Renders the card of a contact in ``language``, with the newest notes that are not in its
+    profile yet; a setting names the function that reads them."""
     notes_of = import_string(settings.MIO_CARD_NOTES)
     related = relations.on_card(contact, language)
     return cards.render(contact, language, related, notes_of(contact))
@@ -270,8 +266,8 @@ def card_of(contact: Contact, language: str) -> cards.Card:
 def coming(
     contact: Contact, plans: Sequence[tuple[date, date | None, str]] | None = None
 ) -> list[dict[str, Any]]:
-    """What ``Contact.coming`` holds: the next ``plans`` with a person, which else come from where a
-    setting says, and the important dates."""
+    """Returns ``Contact.coming``: the next ``plans`` with a person, read by the function that a
+    setting names if None, and the important dates."""
     if plans is None:
         plans = import_string(settings.MIO_CARD_PLANS)(contact)
     dates = important_dates.of_attributes(contact.attributes)
@@ -289,6 +285,6 @@ def coming(
 
 
 def flat_attributes(contact: Contact) -> dict[str, Any]:
-    """``{"location": "深圳", "interests": ["徒步", "摄影"]}``: a value, or a list of several."""
+    """Returns ``{"location": "深圳", "interests": ["徒步", "摄影"]}``: a list only of several values."""
     flat = {key: [v["value"] for v in values] for key, values in contact.attributes.items()}
     return {key: values[0] if len(values) == 1 else values for key, values in flat.items()}

@@ -1,8 +1,7 @@
-"""The background job that proposes who may be one person: block, compare, record.
+"""The background job that suggests which contacts may be one person: block, compare, record.
 
-An answer that a person gave ("different", "merged") is never touched; an open suggestion is
-kept up to date, and goes when nothing speaks for it any more.
-"""
+A person's answer ("different", "merged") is never changed; an open suggestion is kept up to date,
+and deleted once nothing supports it any more."""
 
 import sys
 from collections import Counter, defaultdict
@@ -27,22 +26,20 @@ from understanding.same_person.text_overlap import rarity_of
 from understanding.types import How, NameKey
 
 Pair = tuple[UUID, UUID]
-# For some of an end user's contacts, up to so many of the newest facts about each: the
-# contact's id, what is said, and the words to search it by.
+# For some of an end user's contacts, up to so many of the newest facts about each: the contact's
+# id, the text, and the words to search it by.
 NewestFacts = Callable[[EndUser, Collection[UUID], int], Iterable[tuple[UUID, str, Iterable[str]]]]
 State = Suggestion.State
-# Contacts read at once: bounds memory, not results.
-CHUNK = 500
-# Evidence kept with a suggestion: what counts most.
-MAX_EVIDENCE = 8
-# Evidence of a model that read a conversation, and how sure it is by itself: by hand, no set of
-# such cases is known.
+CHUNK = 500  # contacts read at once: bounds memory, not results
+MAX_EVIDENCE = 8  # the weightiest evidence is stored with a suggestion
+# The evidence that a model read in a chat that two are one, and its confidence: set by hand, as no
+# set of such cases is known.
 TOLD, TOLD_SURE = Reason("said_to_be_one"), 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did. ``explicit`` are pairs that a fact states to be one person, certain and
+    """What a run did. ``explicit`` are the pairs that a fact states to be one person, certain and
     uncontradicted, each with that fact: the only ones that may be merged unasked."""
 
     contacts: int
@@ -55,7 +52,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class _People:
-    """The standing contacts of an end user as records, and what blocks them."""
+    """The listed contacts of an end user with their blocks; ``changed``: to compare (None: all)."""
 
     records: dict[UUID, Record]
     same_name: dict[UUID, str]
@@ -64,21 +61,21 @@ class _People:
 
 
 def suggest(end_user: EndUser, newest: NewestFacts, since: datetime | None = None) -> Outcome:
-    """Compares whom a shared key makes candidates, and records what is worth asking about.
+    """Compares contacts that share a key, and records suggestions where a question is worth asking.
 
-    ``newest`` reads the newest facts about each contact. With ``since``, only contacts that
-    changed from then on are compared (with all others)."""
-    people = _read(end_user, newest, since)
+    ``newest`` reads the newest facts about each contact. With ``since``, only contacts that changed
+    from then on are compared (with all others)."""
+    people = _read_people(end_user, newest, since)
     answered = Suggestion.objects.of(end_user).filter(state__in=[State.DIFFERENT, State.MERGED])
     settled = set(answered.values_list("first", "second"))
     candidates = [
         pair for pair in blocking.pairs(people.blocks, people.changed) if pair not in settled
     ]
-    # Something else than text shows these pairs to be two: a relation between them.
+    # A relation between two contacts shows that they are two people.
     related = Relation.objects.of(end_user).values_list("subject", "object")
     apart = {(min(pair), max(pair)) for pair in related if pair[0] in people.records}
-    comparisons = dict(_compare(people, candidates, apart))
-    withdrawn, suggested = _record(end_user, comparisons, people.changed)
+    comparisons = dict(_compare_pairs(people, candidates, apart))
+    withdrawn, suggested = _update_suggestions(end_user, comparisons, people.changed)
     explicit = tuple(
         (pair, comparison.statement)
         for pair, comparison in comparisons.items()
@@ -87,7 +84,8 @@ def suggest(end_user: EndUser, newest: NewestFacts, since: datetime | None = Non
     return Outcome(len(people.records), len(candidates), len(suggested), withdrawn, explicit)
 
 
-def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _People:
+def _read_people(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _People:
+    """Reads the contacts to compare: none if none changed from ``since`` on."""
     standing = Contact.objects.of(end_user).listed()
     ids = list(standing.order_by("id").values_list("id", flat=True))
     people = _People({}, {}, {}, None)
@@ -109,9 +107,9 @@ def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _Pe
         keys[pk].append(NameKey(key, cast(How, how), ""))
     # How rare a word is among this user's people decides whether it tells two of them apart.
     spread = Counter(word for words in tokens.values() for word in words)
-    for pk, found in people.records.items():
+    for pk, person in people.records.items():
         rare = {w for w in tokens.pop(pk, ()) if 1 < spread[w] <= blocking.MOST[blocking.WORD]}
-        people.blocks[pk] = blocking.blocks_of(found, keys.pop(pk, []), rare)
+        people.blocks[pk] = blocking.blocks_of(person, keys.pop(pk, []), rare)
     return people
 
 
@@ -121,8 +119,8 @@ def records_of(
     newest: NewestFacts,
     tokens: dict[UUID, set[str]] | None = None,
 ) -> dict[UUID, Record]:
-    """The records of these contacts as far as they are listed, by id; adds the words of their facts
-    to ``tokens``. Two statements."""
+    """Returns the records of these contacts, if they are listed, by id; adds the words of their
+    facts to ``tokens``. Two statements."""
     facts: dict[UUID, list[str]] = defaultdict(list)
     for pk, content, words in newest(end_user, contact_ids, MAX_FACTS):
         facts[pk].append(content)
@@ -130,20 +128,21 @@ def records_of(
             tokens[pk] |= set(map(sys.intern, words))
     contacts = Contact.objects.of(end_user).listed().filter(pk__in=contact_ids).order_by("id")
     contacts = contacts.defer("memory_ids", "card", "timeline", "personality")
-    return {one.id: record(one.person, one.attributes, facts[one.id]) for one in contacts}
+    return {row.id: record(row.person, row.attributes, facts[row.id]) for row in contacts}
 
 
-def _compare(
+def _compare_pairs(
     people: _People, candidates: Collection[Pair], apart: Collection[Pair]
 ) -> Iterator[tuple[Pair, Comparison]]:
+    """Yields comparisons that are worth a question; rivals of a contact make each less probable."""
     records = people.records
     if not candidates:
         return
     rarity = rarity_of([record.words_and_role for record in records.values()])
     crowd = rarity_of([{r.relationship: 1.0} for r in records.values() if r.relationship])
-    found: dict[Pair, Comparison] = {}
+    comparisons: dict[Pair, Comparison] = {}
     for first, second in candidates:
-        # Two of one name exist only because somebody said that they are two.
+        # Two contacts of one name exist only because somebody stated that they are two people.
         namesakes = people.same_name[first] == people.same_name[second]
         comparison = compare(
             records[first],
@@ -153,9 +152,9 @@ def _compare(
             crowd=crowd,
         )
         if comparison.verdict != "none":
-            found[first, second] = comparison
-    fits = Counter(pk for pair, c in found.items() if c.score >= LIKELY for pk in pair)
-    for pair, comparison in found.items():
+            comparisons[first, second] = comparison
+    fits = Counter(pk for pair, c in comparisons.items() if c.score >= LIKELY for pk in pair)
+    for pair, comparison in comparisons.items():
         rivals = max(fits[pk] for pk in pair) - (comparison.score >= LIKELY)
         comparison = among_rivals(comparison, rivals)
         if comparison.verdict != "none":
@@ -163,61 +162,62 @@ def _compare(
 
 
 @atomic()
-def _record(
-    end_user: EndUser, found: dict[Pair, Comparison], changed: set[UUID] | None
+def _update_suggestions(
+    end_user: EndUser, compared: dict[Pair, Comparison], changed: set[UUID] | None
 ) -> tuple[int, set[Pair]]:
-    """Makes the open suggestions equal to what was found; how many were withdrawn, and which
-    pairs stand. A decision or a merge made meanwhile wins."""
-    held = EndUser.objects.lock(end_user.pk)
-    if held is None:
+    """Makes the open suggestions equal to ``compared``; returns how many were deleted, and which
+    pairs are suggested. A decision or a merge made meanwhile wins."""
+    locked = EndUser.objects.lock(end_user.pk)
+    if locked is None:
         return 0, set()
-    ids = {pk for pair in found for pk in pair}
+    ids = {pk for pair in compared for pk in pair}
     standing = set(
-        Contact.objects.of(held).listed().filter(pk__in=ids).values_list("id", flat=True)
+        Contact.objects.of(locked).listed().filter(pk__in=ids).values_list("id", flat=True)
     )
-    found = {pair: c for pair, c in found.items() if standing.issuperset(pair)}
-    rows = {(row.first_id, row.second_id): row for row in Suggestion.objects.of(held)}
+    compared = {pair: c for pair, c in compared.items() if standing.issuperset(pair)}
+    rows = {(row.first_id, row.second_id): row for row in Suggestion.objects.of(locked)}
     unanswered = {pair: row for pair, row in rows.items() if row.state in (State.OPEN, State.LATER)}
     gone = [
         row.pk
         for pair, row in unanswered.items()
-        if pair not in found
+        if pair not in compared
         and row.state == State.OPEN
-        and not _told(row)
+        and not _chat_evidence(row)
         and (changed is None or not changed.isdisjoint(pair))
     ]
-    Suggestion.objects.of(held).filter(pk__in=gone).delete()
-    renewed = [_filled(unanswered[pair], c) for pair, c in found.items() if pair in unanswered]
+    Suggestion.objects.of(locked).filter(pk__in=gone).delete()
+    renewed = [_updated(unanswered[pair], c) for pair, c in compared.items() if pair in unanswered]
     Suggestion.objects.bulk_update(
         renewed, ["verdict", "confidence", "evidence", "updated_at"], batch_size=CHUNK
     )
-    fresh = {pair: c for pair, c in found.items() if pair not in rows}
+    new = {pair: c for pair, c in compared.items() if pair not in rows}
     Suggestion.objects.bulk_create(
         [
-            _filled(Suggestion(end_user=held, first_id=first, second_id=second), comparison)
-            for (first, second), comparison in fresh.items()
+            _updated(Suggestion(end_user=locked, first_id=first, second_id=second), comparison)
+            for (first, second), comparison in new.items()
         ],
         batch_size=CHUNK,
     )
-    return len(gone), found.keys() & (unanswered.keys() | fresh.keys())
+    return len(gone), compared.keys() & (unanswered.keys() | new.keys())
 
 
-def _filled(row: Suggestion, comparison: Comparison) -> Suggestion:
+def _updated(row: Suggestion, comparison: Comparison) -> Suggestion:
+    """The suggestion with the result of a comparison (unsaved)."""
     row.verdict, row.confidence = comparison.verdict, round(comparison.score, 4)
     compared = [evidence.as_json for evidence in comparison.evidence[:MAX_EVIDENCE]]
-    row.evidence = [*_told(row), *compared]
+    row.evidence = [*_chat_evidence(row), *compared]
     row.updated_at = timezone.now()
     return row
 
 
-def _told(row: Suggestion) -> list[dict[str, Any]]:
-    """What a model read in a chat of the two: it stands however much they look alike."""
+def _chat_evidence(row: Suggestion) -> list[dict[str, Any]]:
+    """The evidence that a model read in a chat: it stays however alike the two look."""
     return [evidence for evidence in row.evidence if evidence.get("code") == TOLD.code]
 
 
 def suggest_one(end_user: EndUser, pair: Pair) -> None:
-    """Asks whether two are one person, which somebody's words made likely. An answer that was
-    given stands. The caller holds the end user's lock."""
+    """Suggests that two contacts are one person, which somebody's words made likely. An answer that
+    was given stays. The caller holds the end user's lock."""
     first, second = sorted(pair)
     row, _ = Suggestion.objects.get_or_create(
         end_user=end_user,
@@ -225,13 +225,13 @@ def suggest_one(end_user: EndUser, pair: Pair) -> None:
         second_id=second,
         defaults={"verdict": Suggestion.Verdict.LIKELY, "confidence": TOLD_SURE},
     )
-    if row.state in (State.OPEN, State.LATER) and not _told(row):
+    if row.state in (State.OPEN, State.LATER) and not _chat_evidence(row):
         row.evidence = [{**TOLD.as_json, "weight": 1.0}, *row.evidence]
         row.save(update_fields=["evidence", "updated_at"])
 
 
 def survivor_first(end_user: EndUser, pair: Pair) -> Pair:
-    """The pair with the one who should take in the other first: who is spoken of more."""
+    """Returns the pair with the contact first that is mentioned more often and should survive."""
     known = Contact.objects.of(end_user).filter(pk__in=pair)
     counts = dict(known.values_list("id", "mention_count"))
     first, second = sorted(pair, key=lambda pk: (-counts.get(pk, 0), pk))

@@ -1,4 +1,4 @@
-"""What every page of the dashboard shows around its own content."""
+"""The template variables that every page of the dashboard uses."""
 
 from typing import Any
 
@@ -13,13 +13,14 @@ from dashboard import access
 from dashboard.models import ADMINISTER, CORRECT, LOOK
 from dashboard.queries import review
 
-CURRENT = "end_user"  # of the session: the end user looked at last
-THEME = "theme"  # the cookie
+CURRENT = "end_user"  # key of the session: the end user looked at last
+THEME = "theme"  # name of the cookie
 
 
 @all_users()
 def chrome(request: HttpRequest) -> dict[str, Any]:
-    """The current end user (of the address, else looked at last), rights, theme and cells."""
+    """Returns the current end user (whom the address names, else the one looked at last, which the
+    session stores), rights, theme and cells."""
     user = getattr(request, "user", None)
     match = request.resolver_match
     if user is None or not user.is_authenticated:
@@ -28,7 +29,7 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         return {}
     named = match.kwargs.get("user") if match else None
     pk = named or request.session.get(CURRENT)
-    current = _current(request, pk, may_be_other=not named)
+    current = _current_end_user(request, pk, or_latest=not named)
     if named and current and request.session.get(CURRENT) != current.pk:
         request.session[CURRENT] = current.pk
     choices = access.cells_to_choose()
@@ -49,7 +50,7 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
 
 @all_users()
 def _to_review(request: HttpRequest) -> str:
-    """How many decisions wait, "" for none. One statement, of the pages that show it."""
+    """Returns how many decisions wait, "" for none; one statement, only on pages that show it."""
     with access.entered_cell(request, {}):
         if access.is_away():
             return ""
@@ -57,14 +58,15 @@ def _to_review(request: HttpRequest) -> str:
     return f"{review.MOST}+" if waiting > review.MOST else str(waiting or "")
 
 
-def _current(request: HttpRequest, pk: int | None, *, may_be_other: bool) -> EndUser | None:
-    others = access.apps_of(request).filter(archived_at=None).exclude(pk=OuterRef("app"))
-    several = Value(True) if cells.several() else Exists(others)
-    visible, current = access.end_users_of(request).annotate(several_apps=several), None
+def _current_end_user(request: HttpRequest, pk: int | None, *, or_latest: bool) -> EndUser | None:
+    """Returns the end user ``pk``, else (``or_latest``) the one with the latest message."""
+    other_apps = access.apps_of(request).filter(archived_at=None).exclude(pk=OuterRef("app"))
+    has_other_apps = Value(True) if cells.several() else Exists(other_apps)
+    visible, current = access.end_users_of(request).annotate(several_apps=has_other_apps), None
     if pk:
         with access.entered_cell(request, {"user": pk}):
             current = None if access.is_away() else visible.filter(pk=pk).first()
-    if current is None and may_be_other:
+    if current is None and or_latest:
         with access.entered_cell(request, {}):
             latest = visible.exclude(last_message_at=None).order_by("-last_message_at", "pk")
             current = None if access.is_away() else latest.first()

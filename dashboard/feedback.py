@@ -1,4 +1,4 @@
-"""What a page says after an action, and where it leads."""
+"""Messages that a page shows after an action, and the address to return to."""
 
 from typing import Any
 
@@ -19,30 +19,30 @@ LONGEST = 60  # characters of a name or value in a sentence
 
 
 def apart(text: str) -> str:
-    """Somebody else's words for a sentence of ours: one short line, its direction isolated."""
+    """Returns somebody else's words for our sentence: one short line, its direction isolated."""
     return f"\u2068{one_line(text, LONGEST)}\u2069"
 
 
-def _filled(text: str, holes: dict[str, Any]) -> str:
-    """The text with somebody else's words in its holes, or numbers as they are."""
-    values = {key: apart(one) if isinstance(one, str) else one for key, one in holes.items()}
-    return text % values if values else text
+def _filled(text: str, values: dict[str, Any]) -> str:
+    """Returns the text with its placeholders filled; strings are shortened and isolated."""
+    shown_values = {key: apart(one) if isinstance(one, str) else one for key, one in values.items()}
+    return text % shown_values if shown_values else text
 
 
 def done(request: HttpRequest, text: str, *changes: Change | None, **holes: Any) -> None:
-    """Says what was done, with ``holes`` in the text; one Undo of all ``changes`` stands beside it."""
-    made = [change for change in changes if change is not None]
-    tags = " ".join(["undo", str(made[0].end_user_id), *(str(c.pk) for c in made)]) if made else ""
+    """Shows what was done, with ``holes`` filled into the text and one Undo of all ``changes``."""
+    rows = [change for change in changes if change is not None]
+    tags = " ".join(["undo", str(rows[0].end_user_id), *(str(c.pk) for c in rows)]) if rows else ""
     messages.success(request, _filled(text, holes), extra_tags=tags)
 
 
 def refused(request: HttpRequest, why: Reason | str, **holes: Any) -> None:
-    """Says what could not be done: words of the page with ``holes``, or a reason."""
+    """Shows an error message: a reason, or a text of the page whose placeholders ``holes`` fill."""
     messages.error(request, _filled(words.reason(why), holes))
 
 
 def erased(request: HttpRequest, gone: Forgotten, name: str = "") -> None:
-    """Says how much was erased for good, of the end user of this name where all of it was."""
+    """Shows how much was erased for good; ``name`` is that of an end user erased entirely."""
     counts = [
         ngettext("%(n)d person", "%(n)d people", gone.contacts) % {"n": gone.contacts},
         ngettext("%(n)d memory", "%(n)d memories", gone.memories) % {"n": gone.memories},
@@ -60,21 +60,21 @@ def erased(request: HttpRequest, gone: Forgotten, name: str = "") -> None:
 
 
 def back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponse:
-    """To the address that the form named in ``next``, or to the view named ``otherwise``."""
+    """Redirects to the address that the form named in ``next``, else to the view ``otherwise``."""
     wanted = ours(request, request.POST.get("next", ""))
     return HttpResponseRedirect(wanted or resolve_url(otherwise, *args))
 
 
 def page_of(request: HttpRequest, *, asked: bool = True) -> str:
-    """The page that a form was sent from: its ``next`` (first where ``asked``, else last), or what
-    the browser says, or the first page."""
-    led = [request.POST.get("next", "")]
-    seen = [request.headers.get(name, "") for name in ("HX-Current-URL", "Referer")]
-    addresses = (ours(request, one) for one in (led + seen if asked else seen + led))
+    """Returns the address of the page that a form was sent from: its ``next`` (first if ``asked``,
+    else last), what the browser sends as such, or "/"."""
+    form = [request.POST.get("next", "")]
+    browser = [request.headers.get(name, "") for name in ("HX-Current-URL", "Referer")]
+    addresses = (ours(request, one) for one in (form + browser if asked else browser + form))
     return next(filter(None, addresses), "/")
 
 
 def ours(request: HttpRequest, address: str) -> str:
-    """The address where it is one of this site, else ""."""
+    """Returns the address if it is one of this site, else ""."""
     safe = url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
     return address if safe else ""

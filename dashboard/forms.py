@@ -1,4 +1,4 @@
-"""The forms of the dashboard: a person, and a question tried in the playground."""
+"""The forms of the dashboard: a person, the text of a memory, and a question for the playground."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ from memories.context.request import ALL
 def with_value(
     values: Sequence[str], old: str, new: str, *, single: bool, most: int | None = None
 ) -> list[str]:
-    """The values with ``new`` in place of ``old`` (compared up to ``most`` characters): without an
-    old one it is added, without a new one the old one goes. ``single``: the new one is the only one."""
+    """Returns the values with ``new`` for ``old`` (compared up to ``most`` characters). Without
+    ``old``, ``new`` is added; without ``new``, ``old`` goes; ``single``: only ``new`` stays."""
     if single and new:
         return [new]
     same = [" ".join(one.split())[:most] == old for one in values]
@@ -33,13 +33,13 @@ def with_value(
 
 
 class VerbForm(forms.Form):
-    """A form whose verb may refuse what it says."""
+    """A form whose verb may refuse the values."""
 
-    holder: UUID | None = None  # the other contact of the name
+    holder: UUID | None = None  # the contact that has the name already
 
     @contextmanager
     def refusals(self, field: str | None = None) -> Iterator[None]:
-        """Makes what a verb refuses an error of the form, at ``field`` or the name that is taken."""
+        """Turns a verb's refusal into an error at ``field``, or at ``name`` if that is taken."""
         try:
             yield
         except NameTaken as error:
@@ -50,7 +50,7 @@ class VerbForm(forms.Form):
 
 
 class PersonForm(VerbForm):
-    """A new person, or who somebody is."""
+    """The form to add a person, or to edit a person's name and basic facts."""
 
     shown = ("name", "relationship", "gender", "personality")
     name = forms.CharField(label=_("Name"), max_length=200)
@@ -90,18 +90,18 @@ class PersonForm(VerbForm):
             ) from error
 
     def changed_values(self, contact: Contact) -> dict[str, Any]:
-        """What was changed in the form and differs from what is known of the contact."""
-        given, sent = self.cleaned_data, self.data
+        """Returns the fields that were changed in the form and differ from the contact, by name."""
+        cleaned, sent = self.cleaned_data, self.data
         return {
-            field: given[field]
+            field: cleaned[field]
             for field in self.shown
-            if given[field] != getattr(contact, field)
+            if cleaned[field] != getattr(contact, field)
             and sent.get(f"initial-{field}") != sent.get(field)
         }
 
 
 class SplitForm(VerbForm):
-    """The person that some memories are about instead."""
+    """The form for a new person whom some memories are about instead."""
 
     name = PersonForm.base_fields["name"]
     relationship = PersonForm.base_fields["relationship"]
@@ -110,7 +110,7 @@ class SplitForm(VerbForm):
 
 
 class ContentForm(VerbForm):
-    """What a memory says."""
+    """The form to reword a memory."""
 
     content = forms.CharField(
         label=_("What it says"), max_length=10_000, widget=forms.Textarea({"rows": 4})
@@ -123,28 +123,28 @@ class ContentForm(VerbForm):
 
 BY_HAND = "hand"
 SESSION = "session:"  # before the id of a stored session
-_SAYS = re.compile(r"\s*(user|用户|assistant|助手)\s*[:：]\s?(.*)", re.I | re.S)
+_TURN_START = re.compile(r"\s*(user|用户|assistant|助手)\s*[:：]\s?(.*)", re.I | re.S)
 _ROLES = {"user": "user", "用户": "user", "assistant": "assistant", "助手": "assistant"}
 
 Turn = tuple[str, str]
 
 
 def turns(text: str) -> list[Turn]:
-    """The turns of ``user: …`` and ``assistant: …`` lines; other lines go on with the turn
-    above. Raises ValidationError where the first line says no role."""
-    read: list[Turn] = []
+    """Returns the last HISTORY turns of ``user: …`` and ``assistant: …`` lines; other lines
+    continue the turn above. Raises ValidationError if the first line names no role."""
+    parsed: list[Turn] = []
     for line in text.strip().splitlines():
-        if begins := _SAYS.fullmatch(line):
-            read.append((_ROLES[begins[1].lower()], begins[2]))
-        elif read:
-            read[-1] = (read[-1][0], f"{read[-1][1]}\n{line}")
+        if start := _TURN_START.fullmatch(line):
+            parsed.append((_ROLES[start[1].lower()], start[2]))
+        elif parsed:
+            parsed[-1] = (parsed[-1][0], f"{parsed[-1][1]}\n{line}")
         elif line.strip():
             raise ValidationError(_("Begin each turn with “user:” or “assistant:”."))
-    return read[-HISTORY:]
+    return parsed[-HISTORY:]
 
 
 class QuestionForm(forms.Form):
-    """A message of the end user, what was said before it, and how much is wanted."""
+    """The playground's form: a message, the turns before it, and what the context may contain."""
 
     message = forms.CharField(
         max_length=20_000,
@@ -171,16 +171,16 @@ class QuestionForm(forms.Form):
 
     @property
     def chosen(self) -> str:
-        """The value of ``before`` as it stands in the form."""
+        """The current value of ``before``."""
         return str(self["before"].value() or SESSION)
 
     @property
     def parts(self) -> Sequence[str]:
-        """The parts that stand checked in the form."""
+        """The parts of ``include`` that are ticked."""
         return self["include"].value() or ()
 
     def clean(self) -> dict[str, Any]:
-        """The arguments of ``build.trace`` beside the end user."""
+        """Returns the arguments of a ``ContextRequest``."""
         cleaned = super().clean() or {}
         before, history = cleaned.pop("before", ""), cleaned.pop("history", "")
         cleaned |= {"session_id": "", "history": []}

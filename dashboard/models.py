@@ -1,4 +1,4 @@
-"""Who may work at the dashboard: with whose data, and the three roles as groups of permissions."""
+"""Who may use the dashboard: with whose data, and the three roles as groups of permissions."""
 
 from django.apps import apps
 from django.conf import settings
@@ -19,7 +19,7 @@ ROLES = {
 
 
 def install_roles() -> None:
-    """Makes the groups hold exactly the permissions of the table."""
+    """Creates the group of each role and gives it exactly the permissions in ROLES."""
     create_permissions(apps.get_app_config("dashboard"), verbosity=0)
     by_name = {
         f"dashboard.{permission.codename}": permission
@@ -31,8 +31,8 @@ def install_roles() -> None:
 
 
 class Operator(NumberedRow):
-    """The apps whose end users a person may see; without a row they see all. What they may do there
-    is decided by their groups (``ROLES``)."""
+    """The apps whose end users an operator may see; a person without a row sees all. Their groups
+    (``ROLES``) decide what they may do with these."""
 
     scoped_rights = ("SELECT",)
     user = models.OneToOneField(

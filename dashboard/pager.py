@@ -15,7 +15,7 @@ SIZE = 50
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """``rows`` of one page; ``next`` is the value of ``?after=`` for the one behind it."""
+    """One page of ``rows``; ``next`` is the ``?after=`` of the following page, "" on the last."""
 
     rows: Sequence[Any]
     next: str
@@ -23,8 +23,8 @@ class Page:
 
 
 def page_of(request: HttpRequest, rows: QuerySet, order: Sequence[str], size: int = SIZE) -> Page:
-    """The page of ``rows`` that ``?after=`` asks for, the first without it or where it makes no
-    sense. ``order`` are columns ("-said_at", "id") that together are unique; the last is the key."""
+    """Returns the page of ``rows`` after ``?after=``, the first without it or if it is invalid.
+    ``order`` are columns ("-said_at", "id") that are unique together; the last is the key."""
     after = request.GET.get("after", "")
     try:
         shown, following = paging.slice_of(rows, order, after, size)

@@ -1,9 +1,8 @@
 """Optimistic locking of forms: signed tokens of the rows that a form showed, and the page that
 answers an action on rows that were changed since.
 
-``access`` compares them with the rows as they are now, locked, before the view runs, so that an
-action overwrites nothing that its form did not show.
-"""
+Before the view runs, ``access`` compares the tokens with the current rows, which it locks, so that
+an action overwrites nothing that its form did not show."""
 
 import hashlib
 import json
@@ -24,19 +23,19 @@ from accounts.models import Change, EndUser
 from dashboard import feedback, words
 from dashboard.queries import changes
 
-# Names of the inputs: of the rows that a form is about, and of those that it lets one choose from,
-# which count where they are chosen.
+# Names of the inputs: tokens of the rows that a form is about, and of rows that it offers as a
+# choice, which are compared only if they are chosen.
 SAW, SAW_CHOICE = "saw", "saw_choice"
 MOST = 200  # tokens in one request
 SHOWN_CHANGES = 5
 SALT = "dashboard.state"
-LONG = 80  # characters of a field of several lines
-INITIAL = "initial-"  # before the name of a field: what stood in it at first
+LONG = 80  # characters; a longer value gets a field of several lines
+INITIAL = "initial-"  # prefix of a field's name: the value that it had when the form was shown
 NAMED = words.FIELDS.keys() - words.SECRETS
 TYPED = NAMED - {"kind"}
 _CHOSEN = frozenset({"csrfmiddlewaretoken", SAW, SAW_CHOICE, "next"})
 
-# The columns that a decision on a row rests on, unless the form names others.
+# The columns that a decision about a row depends on, unless the form names others.
 COLUMNS: dict[str, tuple[str, ...]] = {
     "accounts.apikey": ("label", "rate_limit", "trusted", "revoked_at"),
     "accounts.app": ("name", "time_zone", "archived_at"),
@@ -54,79 +53,81 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "memories.memory": ("content", "status", "merged_into_id"),
     "webhooks.endpoint": ("url", "disabled_at", "secret"),
 }  # fmt: skip
-# A change of these counts; they are shown to nobody.
+# These columns are compared, but their values are never shown.
 HIDDEN = frozenset({"calendar_digest", "key", "open_webui_secret", "secret"})
 
 
 def token(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> str:
-    """A token of a row of the model ``label``; ``where`` finds one that may not be there yet. A part
-    of a JSON column is named ``column.key``."""
+    """Returns a signed token of a row of the model ``label`` as it is now. ``where`` finds a row
+    that may not exist yet. A part of a JSON column is named ``column.key``."""
     user = getattr(row, "end_user_id", None) or where.get("end_user")
-    seen = {
+    spec = {
         "model": label,
         "where": {name: str(value) for name, value in (where or {"pk": row.pk}).items()},
         "columns": list(columns) or COLUMNS[label],
         "user": row.pk if isinstance(row, EndUser) else user and int(user),
     }
-    return _signed(seen, row)
+    return _signed_token(spec, row)
 
 
 def token_of_all(end_user: EndUser, label: str, columns: Iterable[str], **where: Any) -> str:
-    """A token of all rows of an end user that ``where`` finds; a new one changes it too."""
+    """Returns a signed token of all rows that ``where`` finds; a new row changes it too."""
     conditions = {
         name: value if isinstance(value, bool) else str(value) for name, value in where.items()
     }
-    seen = {"model": label, "where": conditions, "columns": list(columns), "all": True}
-    seen["user"] = end_user.pk
-    return _signed(seen, _rows(seen))
+    spec = {"model": label, "where": conditions, "columns": list(columns), "all": True}
+    spec["user"] = end_user.pk
+    return _signed_token(spec, _current_rows(spec))
 
 
-def _signed(seen: dict[str, Any], row: Any) -> str:
-    state = {"was": _digest(row, seen["columns"]), "at": timezone.now().isoformat()}
-    return signing.dumps({**seen, **state}, salt=SALT, compress=True)
+def _signed_token(spec: dict[str, Any], row: Any) -> str:
+    """Returns a token of ``spec`` (model, conditions, columns), the row's digest and the time."""
+    state = {"was": _digest(row, spec["columns"]), "at": timezone.now().isoformat()}
+    return signing.dumps({**spec, **state}, salt=SALT, compress=True)
 
 
-def _read(sent: Sequence[str]) -> list[dict[str, Any]]:
-    seen = []
-    for one in sent[:MOST]:
+def _read_tokens(tokens: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the specs in these tokens, at most MOST, without tokens of a wrong signature."""
+    specs = []
+    for one in tokens[:MOST]:
         with suppress(signing.BadSignature):
-            seen.append(signing.loads(one, salt=SALT))
-    return seen
+            specs.append(signing.loads(one, salt=SALT))
+    return specs
 
 
 def carried(request: HttpRequest) -> bool:
     """Whether the form of this request carries a token."""
     sent = request.POST
-    return bool(_read(sent.getlist(SAW)) or _read(sent.getlist(SAW_CHOICE)))
+    return bool(_read_tokens(sent.getlist(SAW)) or _read_tokens(sent.getlist(SAW_CHOICE)))
 
 
 def changed(request: HttpRequest) -> list[dict[str, Any]]:
-    """The rows that are no longer as the form of this request saw them: what it ``seen``, and the
-    ``row`` now. They, or the end users whose rows they are, stay locked until the transaction ends."""
+    """Locks and returns the rows that differ from what the form showed: a token's spec (``seen``)
+    and the ``row``. Each, or the end user who owns it, stays locked until the transaction ends."""
     sent = request.POST
     chosen = {value for _, values in sent.lists() for value in values}
-    choices = _read(sent.getlist(SAW_CHOICE))
-    seen = _read(sent.getlist(SAW))
-    seen += [one for one in choices if not chosen.isdisjoint(one["where"].values())]
-    for pk in sorted({one["user"] for one in seen if one["user"]}):
+    choices = _read_tokens(sent.getlist(SAW_CHOICE))
+    specs = _read_tokens(sent.getlist(SAW))
+    specs += [one for one in choices if not chosen.isdisjoint(one["where"].values())]
+    for pk in sorted({one["user"] for one in specs if one["user"]}):
         EndUser.objects.lock(pk)
-    now = [{"seen": one, "row": _rows(one)} for one in seen]
+    now = [{"seen": one, "row": _current_rows(one)} for one in specs]
     return [one for one in now if _digest(one["row"], one["seen"]["columns"]) != one["seen"]["was"]]
 
 
-def _rows(seen: dict[str, Any]) -> Any:
-    """The row that a token is about, locked unless its end user is, or None; or all rows."""
-    rows = apps.get_model(seen["model"])._base_manager.filter(**seen["where"])
-    if seen.get("all"):
-        return list(rows.filter(end_user=seen["user"]).only(*seen["columns"]).order_by("pk"))
-    return (rows if seen["user"] else rows.select_for_update(no_key=True)).first()
+def _current_rows(spec: dict[str, Any]) -> Any:
+    """Returns the row of a token, locked unless its end user is, or None; or a list of all rows."""
+    rows = apps.get_model(spec["model"])._base_manager.filter(**spec["where"])
+    if spec.get("all"):
+        return list(rows.filter(end_user=spec["user"]).only(*spec["columns"]).order_by("pk"))
+    return (rows if spec["user"] else rows.select_for_update(no_key=True)).first()
 
 
-def _since(seen: dict[str, Any], row: Any) -> list[Change]:
-    """The latest changes of a row, or of all of an end user, since the form showed it."""
-    about = {*seen["where"].values()}
+def _changes_since(spec: dict[str, Any], row: Any) -> list[Change]:
+    """Returns the latest changes of a row, or of a whole end user, since the form showed it."""
+    about = {*spec["where"].values()}
     about |= {str(getattr(row, name, "")) for name in ("contact_id", "memory_id", "source_id")}
-    rows = Change.objects.filter(end_user=seen["user"], created_at__gte=parse_datetime(seen["at"]))
+    rows = Change.objects.filter(end_user=spec["user"], created_at__gte=parse_datetime(spec["at"]))
     latest = list(rows.defer("rows").order_by("-created_at")[: SHOWN_CHANGES * 10])
     if not isinstance(row, (Change, list)):
         latest = [one for one in latest if not about.isdisjoint(one.subjects)]
@@ -137,60 +138,60 @@ def _digest(row: Any, columns: Sequence[str]) -> str:
     values: Any = None
     if row is not None:
         rows = row if isinstance(row, list) else [row]
-        values = [[_value(one, name) for name in columns] for one in rows]
+        values = [[_column(one, name) for name in columns] for one in rows]
     return hashlib.sha256(json.dumps(values, cls=DjangoJSONEncoder).encode()).hexdigest()[:24]
 
 
-def _value(row: Any, name: str) -> Any:
-    """A column, or a part of one; of values with their sources, what is shown of them."""
+def _column(row: Any, name: str) -> Any:
+    """Returns a column or a part of one; of attributes only what is shown: values and ``since``."""
     column, _, key = name.partition(".")
     value: Any = getattr(row, column, None)
     if column == "attributes":
-        shown = {k: [[one["value"], one.get("since")] for one in held] for k, held in value.items()}
+        shown = {k: [[e["value"], e.get("since")] for e in entries] for k, entries in value.items()}
         return shown.get(key, []) if key else shown
     return value
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(_text(one[0] if isinstance(one, list) else one) for one in value)
+        return ", ".join(_as_text(one[0] if isinstance(one, list) else one) for one in value)
     return "" if value is None else str(value)
 
 
 def changed_page(request: HttpRequest, changed: Sequence[dict[str, Any]]) -> HttpResponse:
-    """What was changed, by whom, what it is now, and the form with what was typed: 409. ``changed``
-    are the rows of the function of this name."""
-    shown, now = list[dict[str, Any]](), dict[str, str]()
+    """Shows what was changed, by whom and what it is now, and the form with what was typed (409).
+    ``changed`` is what the function of this name returned."""
+    shown, texts = list[dict[str, Any]](), dict[str, str]()
     for one in changed:
-        seen, row = one["seen"], one["row"]
-        names = [name for name in seen["columns"] if name not in HIDDEN]
+        spec, row = one["seen"], one["row"]
+        names = [name for name in spec["columns"] if name not in HIDDEN]
         current = (
-            {name: _text(_value(row, name)) for name in names} if isinstance(row, Model) else {}
+            {name: _as_text(_column(row, name)) for name in names} if isinstance(row, Model) else {}
         )
-        now |= current
+        texts |= current
         shown.append({
             "gone": row is None,
-            "changes": _since(seen, row),
+            "changes": _changes_since(spec, row),
             "shown": [(words.field(name) if name in NAMED else name.partition(".")[2], value)
                       for name, value in current.items() if value and (name in NAMED or "." in name)],
         })  # fmt: skip
     secret = {name for one in changed for name in HIDDEN.intersection(one["seen"]["columns"])}
     sent = {name: values for name, values in request.POST.lists() if name not in _CHOSEN}
     typed: list[dict[str, Any]] = []  # fields to check again
-    resent = [(SAW, _signed(one["seen"], one["row"])) for one in changed]  # hidden ones
+    resent = [(SAW, _signed_token(one["seen"], one["row"])) for one in changed]  # hidden ones
     for name, values in sent.items():
         if name.startswith(INITIAL):
-            resent += [(name, now.get(name.removeprefix(INITIAL), value)) for value in values]
-        elif sent.get(INITIAL + name) == values and name in now:
-            resent.append((name, now[name]))
+            resent += [(name, texts.get(name.removeprefix(INITIAL), value)) for value in values]
+        elif sent.get(INITIAL + name) == values and name in texts:
+            resent.append((name, texts[name]))
         elif name in secret:
             typed += [{"name": name, "label": words.field(name), "secret": True}] * any(values)
         elif name in TYPED and len(values) == 1:
             field: dict[str, Any] = {"name": name, "label": words.field(name), "value": values[0],
                      "long": len(values[0]) > LONG or "\n" in values[0]}  # fmt: skip
-            part = next((name for name in now if "." in name), "")
+            part = next((name for name in texts if "." in name), "")
             column = {"limit": "rate_limit", "new": part}.get(name, name)
-            typed.append(field | ({"now": now[column]} if column in now else {}))
+            typed.append(field | ({"now": texts[column]} if column in texts else {}))
         else:
             resent += [(name, value) for value in values]
     resent += [("next", value) for value in request.POST.getlist("next")]

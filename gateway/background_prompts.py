@@ -1,4 +1,4 @@
-"""Whether a request is a client's own, for a title, tags or a summary, and no word of the user's."""
+"""Recognises requests that a client makes for itself: for a title, tags or a summary."""
 
 import tomllib
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ def is_background(headers: Mapping[str, str], talk: Conversation) -> bool:
     instructed = len(talk.turns) < 2 and len(talk.system) < _LONGEST
     if requests_for_client(talk.last) or (instructed and instructs_for_client(talk.system)):
         return True
-    begun = (" ".join(text[:_BEGINNING].split()) for text in (talk.system, talk.last))
-    return any(text.startswith(_beginnings()) for text in begun)
+    texts = (" ".join(text[:_BEGINNING].split()) for text in (talk.system, talk.last))
+    return any(text.startswith(_beginnings()) for text in texts)
 
 
 @cache

@@ -1,8 +1,7 @@
-"""The bodies of requests: bounded, and read where the event loop does not wait for it.
+"""Reads the bodies of requests, within bounds and without blocking the event loop.
 
-The parser of JSON keeps the interpreter to itself until it is done, in whichever thread it runs. Its
-time depends on the number of values and of escapes more than on bytes, so these are bounded too.
-"""
+The JSON parser holds the interpreter until it is done, in whichever thread it runs. Its time
+depends on the number of values and of escapes more than on bytes, so these are bounded too."""
 
 import asyncio
 import json
@@ -31,37 +30,37 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 async def aside(size: int, work: Callable[[], T]) -> T:
-    """What ``work`` on ``size`` bytes returns; much of it is done in a thread."""
+    """Returns what ``work`` on ``size`` bytes returns; work on many bytes is done in a thread."""
     if size <= _INLINE:
         return work()
     return await asyncio.get_running_loop().run_in_executor(_THREADS, work)
 
 
 async def whole(request: Request) -> bytes:
-    """The body of a request. Raises ApiError when it is too large."""
+    """Returns the body of a request. Raises ApiError if it is too large."""
     check_length(request, MAX_BODY)
     return b"".join([piece async for piece in pieces(request, MAX_BODY)])
 
 
 def check_length(request: Request, most: int) -> None:
-    """Raises ApiError when a request says that its body has more bytes than ``most``."""
+    """Raises ApiError if a request states that its body has more bytes than ``most``."""
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > most:
         raise too_large(most)
 
 
 async def pieces(request: Request, most: int) -> AsyncIterator[bytes]:
-    """The body of a request as it comes. Raises ApiError when it has more bytes than ``most``."""
-    came = 0
+    """Yields the body of a request as it arrives. Raises ApiError after more than ``most`` bytes."""
+    received = 0
     async for piece in request.stream():
-        came += len(piece)
-        if came > most:
+        received += len(piece)
+        if received > most:
             raise too_large(most)
         yield piece
 
 
 def parsed(raw: bytes) -> dict[str, Any]:
-    """The JSON object in ``raw``. Raises ApiError."""
+    """Returns the JSON object in ``raw``. Raises ApiError."""
     if len(raw) > _INLINE and _is_dense(raw):
         message = (
             f"The body has more than {MAX_STRUCTURE:,} bytes of JSON beside its texts, or more than "
@@ -84,7 +83,7 @@ def parsed(raw: bytes) -> dict[str, Any]:
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:
-    """``body`` as JSON. Raises ApiError for one that is nested too deeply."""
+    """Returns ``body`` as JSON. Raises ApiError if it is nested too deeply."""
     try:
         return json.dumps(body).encode()
     except RecursionError as error:

@@ -1,5 +1,5 @@
-"""Finds the conversation that a request continues: each message is known by a hash of itself and of
-all before it."""
+"""Finds the conversation that a request continues: each message is identified by a hash of itself
+and all messages before it."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -15,14 +15,13 @@ from memories.erasure.name_hashes import hash_of
 from memories.models import GatewayTurn
 from understanding.text import normalise
 
-# A first message that comes again so soon is the same chat, tried again; later it is a new one.
+# A first message that comes again within this time is a retry of the same chat; later, a new chat.
 RETRIED = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A chat of an app's end user, in the client's own ``session`` where it names one; the user
-    need not be known yet."""
+    """A chat of an app's end user, who need not exist yet; ``session`` is the client's own, if any."""
 
     app: App
     external_id: str
@@ -34,8 +33,8 @@ class Chat:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a request in its conversation: ``chain`` has an id of each turn, ``rows`` are the
-    known ones of these."""
+    """The place of a request in its conversation: ``chain`` has the id of each turn, ``rows`` are
+    the stored turns among these."""
 
     session_id: str
     chain: Sequence[str] = ()
@@ -43,7 +42,7 @@ class Place:
 
 
 def known_user(chat: Chat) -> EndUser | None:
-    """The end user of a chat, None on first sight. Within ``app_scope``."""
+    """Returns the end user of a chat; None if there is none yet. Call it within ``app_scope``."""
     end_user = EndUser.objects.filter(app=chat.app, external_id=chat.external_id).first()
     if end_user is not None:
         end_user.app = chat.app
@@ -51,31 +50,31 @@ def known_user(chat: Chat) -> EndUser | None:
 
 
 def place_of(chat: Chat, end_user: EndUser | None) -> Place:
-    """The place of a chat, of a known user within their scope."""
+    """Returns the place of a chat; for a known user, call it within their scope."""
     if end_user is None:
         return Place(chat.session or f"gw-{uuid.uuid4().hex}")
     chain = chain_ids(end_user, chat.talk.turns)
-    known = GatewayTurn.objects.of(end_user).filter(chain_id__in=set(chain))
-    rows = list(known.order_by("created_at")) if chain else []
+    stored = GatewayTurn.objects.of(end_user).filter(chain_id__in=set(chain))
+    rows = list(stored.order_by("created_at")) if chain else []
     session_id = chat.session or _session(chain, rows, chat.talk)
     return Place(session_id or f"gw-{uuid.uuid4().hex}", chain, rows)
 
 
 def chain_ids(end_user: EndUser, turns: Iterable[Turn]) -> list[str]:
-    """The id of each turn: a hash of it and of all before it, keyed by this installation."""
+    """Returns the id of each turn: a hash of it and all turns before it, keyed by this installation."""
     ids, before = [], ""
     for turn in turns:
-        by = f"{turn.role} {turn.speaker}" if turn.speaker else turn.role
-        before = hash_of(end_user, f"{before}\n{by}\n{normalised(turn.text)}")
+        writer = f"{turn.role} {turn.speaker}" if turn.speaker else turn.role
+        before = hash_of(end_user, f"{before}\n{writer}\n{normalised(turn.text)}")
         ids.append(before)
     return ids
 
 
 def speaker_of(chat: Chat, end_user: EndUser | None, turn: Turn) -> str | None:
-    """The writer of a turn, if somebody else than the end user; None for the user's own name, and for
-    no name."""
-    own = [chat.external_id, *(end_user.names if end_user else ())]
-    if not turn.speaker or normalise(turn.speaker) in map(normalise, own):
+    """Returns the writer of a turn if it is somebody other than the end user; None for the user's
+    own names, and for no valid name."""
+    own_names = [chat.external_id, *(end_user.names if end_user else ())]
+    if not turn.speaker or normalise(turn.speaker) in map(normalise, own_names):
         return None
     try:
         return store.clean_name(turn.speaker)
@@ -84,12 +83,12 @@ def speaker_of(chat: Chat, end_user: EndUser | None, turn: Turn) -> str | None:
 
 
 def _session(chain: Sequence[str], rows: Sequence[GatewayTurn], talk: Conversation) -> str:
-    """The session of the longest part of the conversation that is known; "" where none is."""
-    latest = {row.chain_id: row for row in rows}
-    found = next((latest[one] for one in reversed(chain) if one in latest), None)
-    if found is None:
+    """Returns the session of the longest known part of the conversation; "" if the chat begins here."""
+    row_by_id = {row.chain_id: row for row in rows}
+    row = next((row_by_id[one] for one in reversed(chain) if one in row_by_id), None)
+    if row is None:
         return ""
-    begins = len(chain) == 1 and not talk.goes_on
-    if begins and found.created_at < timezone.now() - RETRIED:
+    is_first = len(chain) == 1 and not talk.goes_on
+    if is_first and row.created_at < timezone.now() - RETRIED:
         return ""
-    return found.session_id
+    return row.session_id

@@ -1,5 +1,5 @@
-"""The two forms of a chat, Chat Completions and Responses: where the conversation stands in a
-request, where a block goes, and how an answer is read."""
+"""The two forms of a chat, Chat Completions and Responses: where a request has the conversation,
+where a block goes, and how an answer is read."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,10 +14,9 @@ Body = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``path`` is below /v1/. ``field`` of a body has the messages. ``read`` returns the conversation
-    of a body; ``with_system`` the fields of it that change when a block is added to the system
-    prompt; ``answer_of`` the text in the bytes of an answer, streamed or not; ``error_event`` an error
-    within a stream."""
+    """A form at ``path`` below /v1/; ``field`` of a body has the messages. ``read`` returns the
+    conversation of a body, ``with_system`` the fields that change if a block is added to the system
+    prompt, ``answer_of`` the text of an answer, streamed or not, ``error_event`` an error event."""
 
     path: str
     field: str
@@ -28,7 +27,7 @@ class Form:
 
 
 def changed(form: Form, body: Body, blocks: Mapping[int, str], placement: str) -> Body:
-    """The fields of ``body`` that are other with ``blocks``."""
+    """Returns the fields of ``body`` that change if ``blocks`` are added."""
     if not blocks:
         return {}
     if placement == Upstream.Placement.SYSTEM:

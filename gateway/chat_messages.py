@@ -1,5 +1,5 @@
-"""The messages of a request as they are: a list of JSON that anybody may have sent. What is added
-is added to copies; everything else of a request stays as it came."""
+"""Reads and extends the messages of a request, a list of JSON that anybody may have sent. Blocks
+are added to copies; everything else of a request stays as it came."""
 
 import re
 import unicodedata
@@ -14,8 +14,8 @@ from understanding.text import clean, names_role
 
 TEXT_PARTS = ("text", "input_text", "output_text")
 _SYSTEM = ("system", "developer")
-# How models mark their thoughts: by a name in brackets of some kind, and the same with a stroke or
-# "end" behind them; by the channels of gpt-oss; as what a client folds up; by headings.
+# How models mark their thoughts: by a name in some kind of brackets, and the same with a slash or
+# "end" after them; by the channels of gpt-oss; as what a client folds up; by headings.
 _NAME = r"/?[\w:.-]{0,20}?(?:think|thought|reason|reflection|analysis|scratchpad|monologue)[\w:.-]{0,16}+"
 _MARK = re.compile(
     rf"(?<!`)(?P<left><\|?|&lt;|\[|◁|〈)(?P<name>{_NAME})(?:\s{{1,9}}+[\w:-][^<>]{{0,500}}+)?(?P<right>\|?>|&gt;|\]|▷|〉)"
@@ -28,7 +28,7 @@ _CLOSED_BY = {
     "channel": "<|end|>", "details": "</details>", "colons": "\n:::",
     "plain": "...done thinking.", "unused": "<unused",
 }  # fmt: skip
-_SQUARE = {"think", "thinking", "thought", "thoughts", "reasoning"}  # others people write so
+_SQUARE = {"think", "thinking", "thought", "thoughts", "reasoning"}  # people write others so
 # Thoughts under a heading at the beginning, up to that of the answer.
 _HEADED = re.compile(
     r"\A\W{0,9}(?:thinking|thoughts?|thought process|reasoning|here (?:is|are) my (?:thought process|reasoning)[^\n:]{0,20})"
@@ -46,7 +46,7 @@ _TOKENS = re.compile(
 _LONGEST = 1_000_000  # characters
 _LONGEST_NAME = 100
 _WORD = re.compile(r"\S{1,200}")
-# What a model asks its client to do in the Responses API; what it says beside is no answer yet.
+# How a model asks its client to act in the Responses API; text beside such an item is no answer.
 _CALLS = {
     "apply_patch_call", "computer_call", "custom_tool_call", "function_call", "local_shell_call",
     "mcp_approval_request", "shell_call",
@@ -55,8 +55,8 @@ _CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the user or the assistant said, without what a client put beside it; ``place`` is the
-    index in the request. ``speaker`` is the name that the request gives to who wrote it."""
+    """What the user or the assistant wrote, without what a client added; ``place`` is its index in
+    the request, ``speaker`` the name that the request gives to the writer."""
 
     place: int
     role: str
@@ -66,9 +66,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """``turns`` end with the last user message. ``goes_on``: something was said or done after it,
-    such as a call of a tool. ``system`` is the system prompt and ``last`` the last message, unless
-    that is an assistant's or a tool's."""
+    """The conversation in a request. ``turns`` end with the last user message; ``goes_on`` if
+    anything follows it, such as a call of a tool. ``system`` is the system prompt, ``last`` the
+    last message, unless that is an assistant's or a tool's."""
 
     turns: tuple[Turn, ...]
     goes_on: bool
@@ -77,8 +77,8 @@ class Conversation:
 
 
 def read(messages: Any, instructions: Any = None) -> Conversation:
-    """The conversation in ``messages`` (of the Responses API: ``input``), without turns where
-    nobody said anything or it is no list of messages."""
+    """Returns the conversation in ``messages`` (in the Responses API, ``input``); without turns if
+    nobody wrote anything, or it is no list of messages."""
     items = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
     if not isinstance(items, list):
         items = []
@@ -97,12 +97,12 @@ def read(messages: Any, instructions: Any = None) -> Conversation:
 
 
 def answer_in(items: Sequence[Any]) -> str:
-    """What the assistant said in the output of a model; "" where it asks its client to do
-    something first."""
+    """Returns what the assistant wrote in a model's output; "" if it asks its client to act first."""
     return said("\n".join(turn.text for turn in _turns(items)))
 
 
 def _turns(items: Sequence[Any]) -> Iterator[Turn]:
+    """Yields the turns of user and assistant, without an assistant's texts beside calls of tools."""
     answer, calls = list[Turn](), False
     for place, item in enumerate(items):
         role, kind = _role(item), _kind(item)
@@ -114,7 +114,7 @@ def _turns(items: Sequence[Any]) -> Iterator[Turn]:
             yield from [] if calls else answer
             answer, calls = [], False
             if role == "user":
-                yield Turn(place, role, _own(_text(item)), _speaker(item))
+                yield Turn(place, role, _user_text(_text(item)), _speaker(item))
     yield from [] if calls else answer
 
 
@@ -127,31 +127,31 @@ def _role(item: Any) -> str:
 
 
 def _speaker(item: Mapping[str, Any]) -> str:
-    """The participant that a user message names; "" for none, and for a mere role."""
+    """Returns the participant that a user message names; "" for none, and for a mere role."""
     name = item.get("name")
     if not isinstance(name, str) or names_role(name):
         return ""
     return clean(storable(name).replace("_", " "), _LONGEST_NAME)
 
 
-def _own(text: str) -> str:
-    """What the user wrote of a message. Of a very long one the beginning and the end are read."""
+def _user_text(text: str) -> str:
+    """Returns what the user wrote in a message; of a very long one only its beginning and end."""
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
     return without_client_text(text)
 
 
 def _text(item: Any) -> str:
-    """The text of a message, its text parts one after the other."""
-    return storable(_raw(item))
+    """Returns the text of a message, its text parts joined."""
+    return storable(_raw_text(item))
 
 
 def storable(text: str) -> str:
-    """``text`` without NUL and halves of surrogate pairs, which no database holds."""
+    """Returns ``text`` without NUL and halves of surrogate pairs, which no database stores."""
     return text.replace("\0", "").encode(errors="ignore").decode()
 
 
-def _raw(item: Any) -> str:
+def _raw_text(item: Any) -> str:
     content = item.get("content") if isinstance(item, dict) else None
     if isinstance(content, str):
         return content
@@ -160,7 +160,7 @@ def _raw(item: Any) -> str:
 
 
 def texts_in(parts: Sequence[Any]) -> list[str]:
-    """The texts of the parts of a content that are text."""
+    """Returns the texts among the parts of a content."""
     texts = [part.get("text") for part in parts if _is_text(part)]
     return [text for text in texts if isinstance(text, str)]
 
@@ -170,8 +170,8 @@ def _is_text(part: Any) -> bool:
 
 
 def said(text: str) -> str:
-    """``text`` without the thoughts of a model: what stands between their marks, up to the end of
-    the text where they are not closed, and up to a mark that closes what was begun unseen."""
+    """Returns ``text`` without the thoughts of a model: what is between their marks, after an
+    opening mark that is never closed, and before a closing mark that was never opened."""
     lower, parts, at, opened = text.lower(), list[str](), 0, False
     headed = _HEADED.match(text)
     if headed and (answered := _ANSWERED.search(text, headed.end())):
@@ -181,11 +181,11 @@ def said(text: str) -> str:
             mark["left"] == "[" and mark["name"].strip("/").lower() not in _SQUARE
         ):
             continue
-        if mark["name"] and _ends(mark["name"]):
+        if mark["name"] and _is_closing(mark["name"]):
             at = at if opened else mark.end()
         else:
             parts.append(text[at : mark.start()])
-            closing = _closing(mark)
+            closing = _closing_mark(mark)
             end = lower.find(closing, mark.end())
             end = text.find(">", end) + 1 - len(closing) if end >= 0 and mark["unused"] else end
             at = end + len(closing) if end >= 0 else len(text)
@@ -193,22 +193,22 @@ def said(text: str) -> str:
     return _TOKENS.sub("", "".join([*parts, text[at:]])).strip()
 
 
-def _ends(name: str) -> bool:
+def _is_closing(name: str) -> bool:
     return name.startswith("/") or "end" in re.split(r"[_.:-]", name.lower())
 
 
-def _closing(mark: re.Match[str]) -> str:
-    """The mark that ends the thoughts begun by a mark, in lower case."""
+def _closing_mark(mark: re.Match[str]) -> str:
+    """Returns the mark that closes the thoughts opened by ``mark``, in lower case."""
     if not mark["name"]:
         return _CLOSED_BY[str(mark.lastgroup)]
     left, name, right = (mark[part].lower() for part in ("left", "name", "right"))
-    begun = re.sub(r"(?:start|begin)(?=_)|(?<=_)(?:start|begin)\b", "end", name)
-    return f"{left}{begun}{right}" if begun != name else f"{left}/{name}{right}"
+    closing_name = re.sub(r"(?:start|begin)(?=_)|(?<=_)(?:start|begin)\b", "end", name)
+    return f"{left}{closing_name}{right}" if closing_name != name else f"{left}/{name}{right}"
 
 
 def normalised(text: str) -> str:
-    """``text`` as it is the same however a client stored it: without what was injected, in NFC,
-    with single spaces. A very long one, which nobody writes, stays as it is."""
+    """Returns ``text`` in the form that is the same however a client stored it: without injected
+    blocks and thoughts, in NFC, with single spaces. A very long text, which nobody writes, stays."""
     if len(text) > _LONGEST:
         return text
     text = without_injected(text) if OPEN[1:-1] in text else text
@@ -220,40 +220,40 @@ def normalised(text: str) -> str:
 
 
 def with_blocks(messages: Any, blocks: Mapping[int, str]) -> Any:
-    """``messages`` with each block before the text of the message at its place."""
+    """Returns ``messages`` with each block before the text of the message at its index."""
     if isinstance(messages, str):
         return f"{blocks[0]}\n\n{messages}"
     return [
-        _before(item, blocks[place]) if place in blocks else item
+        _with_block_before(item, blocks[place]) if place in blocks else item
         for place, item in enumerate(messages)
     ]
 
 
-def _before(item: dict[str, Any], block: str) -> dict[str, Any]:
+def _with_block_before(item: dict[str, Any], block: str) -> dict[str, Any]:
     content = item.get("content")
     if isinstance(content, list):
-        part = {"type": _kind_of_text(content), "text": f"{block}\n\n"}
+        part = {"type": _text_type(content), "text": f"{block}\n\n"}
         return {**item, "content": [part, *content]}
     return {**item, "content": f"{block}\n\n{content or ''}"}
 
 
 def with_system(messages: list[Any], block: str) -> list[Any]:
-    """``messages`` with the block at the end of the first system message, or as one."""
+    """Returns ``messages`` with the block at the end of the first system message, or as a new one."""
     for place, item in enumerate(messages):
         if _role(item) in _SYSTEM:
-            return [*messages[:place], _after(item, block), *messages[place + 1 :]]
+            return [*messages[:place], _with_block_after(item, block), *messages[place + 1 :]]
     return [{"role": "system", "content": block}, *messages]
 
 
-def _after(item: dict[str, Any], block: str) -> dict[str, Any]:
+def _with_block_after(item: dict[str, Any], block: str) -> dict[str, Any]:
     content = item.get("content")
     if isinstance(content, list):
-        part = {"type": _kind_of_text(content), "text": f"\n\n{block}"}
+        part = {"type": _text_type(content), "text": f"\n\n{block}"}
         return {**item, "content": [*content, part]}
     return {**item, "content": f"{content or ''}\n\n{block}"}
 
 
-def _kind_of_text(content: Sequence[Any]) -> str:
+def _text_type(content: Sequence[Any]) -> str:
     kinds = [part["type"] for part in content if _is_text(part)]
     of_responses = any(_kind(part).startswith("input_") for part in content)
     return kinds[0] if kinds else "input_text" if of_responses else "text"

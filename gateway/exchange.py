@@ -1,8 +1,7 @@
-"""Answers one request: finds its user, adds memory, relays it, and stores what was said.
+"""Answers one request: finds its user, adds memories, relays it, and stores what was written.
 
-The database is asked in threads of the gateway's own, which give their connection back; then bytes
-are passed on. So a stream holds neither a thread nor a connection.
-"""
+The database is used in threads of the gateway's own, which return their connections; after that,
+only bytes are passed on. So a stream holds neither a thread nor a connection."""
 
 import asyncio
 import contextvars
@@ -39,12 +38,12 @@ T = TypeVar("T")
 HEADERS = ("X-Mio-Memory", "X-Mio-Session", "X-Mio-People")
 MAX_MESSAGES = 10_000  # of one request: the longest chats of agents have some thousand
 LONGEST_WAIT = 10.0  # seconds for the cards of a chat, where the machine or the database is busy
-# What a key of one user may ask of the upstream beside chats. Files, batches and whatever else the
-# upstream keeps is of all users of the app.
+# What a key of one user may request from the upstream besides chats. Files, batches and whatever
+# else the upstream stores belong to all users of the app.
 _FOR_ONE_USER = ("audio", "completions", "embeddings", "images", "moderations", "rerank")
 
-# Apart, so that keys wait for no memory, and memory for nothing that is stored. More readers
-# would share one processor: in a rush each is late then, not only those who came last.
+# Separate, so that keys do not wait for memories, nor memories for writes. More readers would
+# share one processor: under load every request would be late, not only the last ones.
 _KEYS = ThreadPoolExecutor(4, "gateway-keys")
 _READS = ThreadPoolExecutor(2, "gateway-reads")
 _WRITES = ThreadPoolExecutor(2, "gateway-writes")
@@ -61,8 +60,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a chat got: ``state`` is told in X-Mio-Memory. ``chat`` is what is to be noted, None
-    for nothing."""
+    """What a chat gets: ``state`` is sent in X-Mio-Memory, ``chat`` is to be stored (None: nothing)."""
 
     state: str
     chat: Chat | None = None
@@ -80,8 +78,8 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What goes to the upstream; the answer goes back with what is ``told`` in headers, and what
-    came of it is ``heard``. ``asks_stream``: the body asks for a stream."""
+    """What is sent to the upstream. Its answer is returned with the headers ``told``; a copy of its
+    bytes is in ``heard``. ``asks_stream``: the body asks for a stream."""
 
     form: Form = chat_forms.CHAT
     body: bytes | AsyncIterator[bytes] = b""
@@ -90,46 +88,46 @@ class Passed:
     asks_stream: bool = False
 
     async def answer(self) -> str:
-        """What the assistant said in the answer that was heard."""
+        """Returns what the assistant wrote in the bytes ``heard``."""
         return await bodies.aside(len(self.heard), partial(self.form.answer_of, bytes(self.heard)))
 
     async def decode(self, encoding: str) -> None:
-        """Decompresses what was heard."""
+        """Decompresses ``heard``."""
         read = partial(relay.plain, bytes(self.heard), encoding)
         self.heard[:] = await bodies.aside(len(self.heard), read)
 
 
 async def models(http: relay.Client, request: Request, name: str, send: Send) -> None:
-    """Passes the upstream's list of models, or one of them."""
+    """Passes on the upstream's list of models, or one of them."""
     caller = await _in_thread(_KEYS, partial(_caller, request.headers))
-    await _pass(http, caller, request, name, Passed(), send)
+    await _pass_on(http, caller, request, name, Passed(), send)
 
 
 async def chat(http: relay.Client, request: Request, form: Form, send: Send) -> None:
-    """Passes a chat on with what is remembered for it, and notes what was said."""
+    """Passes a chat on with memories added, and stores what was written."""
     caller = await _in_thread(_KEYS, partial(_caller, request.headers))
     raw = await bodies.whole(request)
     body, talk = await bodies.aside(len(raw), partial(_read, form, raw))
     if is_background(request.headers, talk):
         memory = Memory("skipped-task")
     else:
-        memory = await _remembered(caller, request.headers, body, talk)
-    encode = partial(_sent, raw, body, memory, form, caller.upstream.placement)
+        memory = await _memory_for(caller, request.headers, body, talk)
+    encode = partial(_encode, raw, body, memory, form, caller.upstream.placement)
     sent = await bodies.aside(len(raw), encode)
     noting = asyncio.create_task(_note_message(memory))
     passed = Passed(form, sent, memory.headers, asks_stream=body.get("stream") is True)
     try:
-        await _pass(http, caller, request, form.path, passed, send)
+        await _pass_on(http, caller, request, form.path, passed, send)
     finally:
-        noted = await noting
-    if memory.chat and noted and (text := await passed.answer()):
-        note = partial(injection.note_answer, memory.chat, *noted, text)
-        await _note(f"user {noted[0]}", note)
+        stored_ids = await noting
+    if memory.chat and stored_ids and (text := await passed.answer()):
+        note = partial(injection.note_answer, memory.chat, *stored_ids, text)
+        await _note(f"user {stored_ids[0]}", note)
 
 
 async def hand_on(http: relay.Client, request: Request, name: str, send: Send) -> None:
-    """Passes a request that is no chat to the upstream as it comes, and the answer back. Nothing of
-    it is read, changed or remembered. Raises ApiError."""
+    """Passes on a request that is no chat as it comes, and the answer. Nothing of it is read,
+    changed or remembered. Raises ApiError."""
     caller = await _in_thread(_KEYS, partial(_caller, request.headers))
     named_user(caller.key, caller.upstream, request.headers)
     if caller.key.external_id and name.partition("/")[0] not in _FOR_ONE_USER:
@@ -151,10 +149,11 @@ async def hand_on(http: relay.Client, request: Request, name: str, send: Send) -
     if not has_body:
         sent.set()
     passed = Passed(body=body() if has_body else b"")
-    await _pass(http, caller, Request(request.scope, receive), name, passed, send)
+    await _pass_on(http, caller, Request(request.scope, receive), name, passed, send)
 
 
 def _caller(headers: Headers) -> Caller:
+    """Returns who calls, by the key in a header. Raises ApiError."""
     check_single(headers)
     secret = headers.get("x-mio-key", "") or bearer(headers.get("authorization", ""))
     key, quota = key_of(headers, secret)
@@ -178,32 +177,32 @@ def _read(form: Form, raw: bytes) -> tuple[dict[str, Any], Conversation]:
     return body, form.read(body)
 
 
-async def _remembered(
+async def _memory_for(
     caller: Caller, headers: Mapping[str, str], body: Mapping[str, Any], talk: Conversation
 ) -> Memory:
-    """What is added to a chat: the cards of people, and what a search finds in time. Raises ApiError
-    where nobody says whose chat it is."""
+    """Returns what is added to a chat: the cards of people, and what a search finds in time. Raises
+    ApiError if nobody says whose chat it is."""
     user = user_of(caller.key, caller.upstream, headers, body)
     if not talk.turns:
         return Memory("none")
     session = session_of(headers)
-    asked = Chat(caller.key.app, user, session, talk, caller.upstream.placement)
+    this_chat = Chat(caller.key.app, user, session, talk, caller.upstream.placement)
     try:
         search_until = time.perf_counter() + settings.MIO_GATEWAY_BUDGET_MS / 1000
         async with asyncio.timeout(LONGEST_WAIT):
-            prepare = partial(injection.prepare, asked, search_until)
+            prepare = partial(injection.prepare, this_chat, search_until)
             prepared = await _in_thread(_READS, prepare)
     except TimeoutError:
-        return Memory("late", asked)
+        return Memory("late", this_chat)
     except Exception as error:  # noqa: BLE001 whatever fails here, the chat goes on
         log.warning("gateway of app %d: no memory: %s", caller.key.app_id, type(error).__name__)
-        return Memory("error", asked)
-    return Memory("injected" if prepared.blocks else "none", asked, prepared)
+        return Memory("error", this_chat)
+    return Memory("injected" if prepared.blocks else "none", this_chat, prepared)
 
 
-def _sent(raw: bytes, body: chat_forms.Body, memory: Memory, form: Form, placement: str) -> bytes:
-    """The body for the upstream: the very bytes that came, where nothing is added. The user's id is
-    never passed on as it is."""
+def _encode(raw: bytes, body: chat_forms.Body, memory: Memory, form: Form, placement: str) -> bytes:
+    """Returns the body for the upstream: the very bytes that came, if nothing is added; the user's
+    id is replaced by a hash."""
     blocks = memory.prepared.blocks if memory.prepared else {}
     changed = dict(chat_forms.changed(form, body, blocks, placement))
     if user := body.get("user"):
@@ -211,25 +210,26 @@ def _sent(raw: bytes, body: chat_forms.Body, memory: Memory, form: Form, placeme
     return bodies.encoded({**body, **changed}) if changed else raw
 
 
-async def _pass(
+async def _pass_on(
     http: relay.Client, caller: Caller, request: Request, path: str, passed: Passed, send: Send
 ) -> None:
+    """Sends a request to the upstream, and its answer to the client as it comes."""
     query = f"?{request.url.query}" if request.url.query else ""
     headers = relay.headers_for(caller.upstream, request.headers)
     if not isinstance(passed.body, bytes) and "content-length" in request.headers:
         headers["content-length"] = request.headers["content-length"]
-    asked = http.build_request(
+    upstream_request = http.build_request(
         request.method,
         f"{caller.upstream.url}/{path}{query}",
         content=passed.body or None,
         headers=headers,
     )
-    more = {**passed.told, **(caller.quota.headers if caller.quota else {})}
-    async with relay.answer_of(http, asked, request.receive) as answer:
+    added = {**passed.told, **(caller.quota.headers if caller.quota else {})}
+    async with relay.answer_of(http, upstream_request, request.receive) as answer:
         streams = relay.is_stream(answer, passed.asks_stream)
         encoding = answer.headers.get("content-encoding", "identity")
         response = await relay.response_of(
-            answer, more, passed.heard, passed.form.error_event, request.receive, streams=streams
+            answer, added, passed.heard, passed.form.error_event, request.receive, streams=streams
         )
         try:
             await response(request.scope, request.receive, send)
@@ -244,24 +244,24 @@ async def _pass(
 
 
 async def _note_message(memory: Memory) -> tuple[int, str] | None:
-    """Notes the user's message; None where there is nothing to note, or it failed."""
+    """Stores the user's message; returns None if there is nothing to store, or it failed."""
     if memory.chat is None:
         return None
     note = partial(injection.note_message, memory.chat, memory.prepared)
     return await _note(f"app {memory.chat.app.pk}", note)
 
 
-async def _note(whose: str, note: Callable[[], T]) -> T | None:
-    """What ``note`` returns; None where it fails, which is logged: the chat goes on."""
+async def _note(owner: str, note: Callable[[], T]) -> T | None:
+    """Returns what ``note`` returns; None if it fails, which is logged: the chat goes on."""
     try:
         return await _in_thread(_WRITES, note)
     except Exception as error:  # noqa: BLE001 whatever fails here
-        log.warning("gateway of %s: not noted: %s", whose, type(error).__name__)
+        log.warning("gateway of %s: not noted: %s", owner, type(error).__name__)
         return None
 
 
 async def _in_thread(pool: ThreadPoolExecutor, ask: Callable[[], T]) -> T:
-    """What ``ask`` returns, called in a thread of ``pool``; its connection to the database goes
-    back after it. A call that has begun ends, also when the client leaves meanwhile."""
+    """Calls ``ask`` in a thread of ``pool``, which then returns its connection to the database. A
+    call that has begun ends, even if the client leaves meanwhile."""
     run = contextvars.copy_context().run
     return await asyncio.get_running_loop().run_in_executor(pool, run, releasing(ask))

@@ -1,4 +1,4 @@
-"""``/v1`` in front of Django: an OpenAI-compatible server that remembers people."""
+"""Serves ``/v1`` in front of Django: an OpenAI-compatible server that remembers people."""
 
 import asyncio
 import logging
@@ -20,10 +20,10 @@ log = logging.getLogger(__name__)
 
 PREFIX = "/v1/"
 _MODELS = re.compile(r"models(/(?!\.\.?(/|$))[^/]+)*")
-# The first word of an address that Mio answers itself, or not at all: what is kept below it at
-# the upstream is of one user of the app.
+# First words of addresses that Mio answers itself or not at all: what the upstream stores below
+# them belongs to one user of the app.
 _OWN = ("models", "chat", "responses")
-# As it was sent: nothing is escaped, so no other address can be meant than the one that is read.
+# An address as it was sent: without escapes, so that the upstream can't read it as another one.
 _ELSEWHERE = re.compile(r"(?!\.\.?(/|$))[\w.~:@-]+(/(?!\.\.?(/|$))[\w.~:@-]+)*", re.ASCII)
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _HERE = (
@@ -34,7 +34,7 @@ _HERE = (
 
 
 class Gateway:
-    """An ASGI application that answers below ``/v1/`` and hands all else on."""
+    """An ASGI application that answers below ``/v1/`` and passes all other requests on."""
 
     def __init__(self, rest: ASGIApp) -> None:
         self._rest = rest
@@ -45,7 +45,7 @@ class Gateway:
             allow_headers=["*"],
             expose_headers=[*exchange.HEADERS, *settings.CORS_EXPOSE_HEADERS],
         )
-        # Connections are of one event loop.
+        # Connections belong to one event loop.
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, relay.Client] = (
             WeakKeyDictionary()
         )
@@ -55,11 +55,11 @@ class Gateway:
         await (self._own if ours else self._rest)(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun = False
+        has_begun = False
 
         async def sending(message: Message) -> None:
-            nonlocal begun
-            begun = True
+            nonlocal has_begun
+            has_begun = True
             await send(message)
 
         try:
@@ -67,7 +67,7 @@ class Gateway:
         except (ClientDisconnect, relay.ClientGone):
             return
         except Exception as error:
-            if begun:
+            if has_begun:
                 raise
             await openai_errors.response(_refusal(error))(scope, receive, send)
 
@@ -83,15 +83,14 @@ class Gateway:
             await exchange.models(self._client(), request, name, send)
         elif request.method == "POST" and name in FORMS:
             await exchange.chat(self._client(), request, FORMS[name], send)
-        elif request.method in _METHODS and (other := _elsewhere(request)):
+        elif request.method in _METHODS and (other := _upstream_path(request)):
             await exchange.hand_on(self._client(), request, other, send)
         else:
             raise ApiError(404, "not_found", _HERE)
 
 
-def _elsewhere(request: Request) -> str:
-    """The address below /v1/ that the upstream answers; "" where it does not, or where it might be
-    read as another."""
+def _upstream_path(request: Request) -> str:
+    """Returns the address below /v1/ if the upstream answers it and reads it the same way, else ""."""
     sent = request.scope.get("raw_path") or request.scope["path"].encode()
     name = str(sent.decode("latin-1")).removeprefix(PREFIX).strip("/")
     ours = name.partition("/")[0].lower() in _OWN
@@ -99,8 +98,7 @@ def _elsewhere(request: Request) -> str:
 
 
 def _refusal(error: Exception) -> ApiError:
-    """The refusal for an exception; an unforeseen one goes to the log, without its message, which may
-    hold text."""
+    """Returns the refusal for an exception. Logs an unforeseen one, without its (private) message."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, Error):

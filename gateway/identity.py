@@ -16,7 +16,7 @@ from gateway.models import Upstream
 OWN = "x-mio-user"
 OPEN_WEBUI_TOKEN = "x-openwebui-user-jwt"  # noqa: S105 a header
 OPEN_WEBUI = "open-webui"  # who issues these
-# What anybody could send, so only a trusted key's client is believed.
+# Headers that anybody could send, so only the client of a trusted key is believed.
 PLAIN = (
     "x-openwebui-user-id", "x-librechat-user-id", "x-litellm-end-user-id",
     "x-litellm-customer-id", "x-user-id",
@@ -27,21 +27,20 @@ SESSIONS = (
 )  # fmt: skip
 _SINGLE = ("authorization", "x-mio-key", OWN, OPEN_WEBUI_TOKEN, *PLAIN, *SESSIONS)
 MAX_SESSION = 200
-# What clients send that have nothing to fill in.
+# What clients send if they have no value.
 _NOTHING = ("", "none", "null", "undefined")
 _UNNAMED = "new"  # what LibreChat calls a chat that has no id yet
 LEEWAY = 30  # seconds by which clocks may differ
 
 
 def given(headers: Mapping[str, str], name: str) -> str:
-    """The value of a header, percent-decoded; "" where a client had none for its placeholder."""
+    """Returns the value of a header, percent-decoded; "" if the client had no value to fill in."""
     value = unquote(headers.get(name, "")).strip()
     return "" if value.lower() in _NOTHING or value.startswith("{{") else value
 
 
 def check_single(headers: Headers) -> None:
-    """Raises ApiError where a header that says whose request it is comes twice: two servers might
-    believe two of them."""
+    """Raises ApiError if a header that names the caller comes twice: servers might believe either."""
     for name in _SINGLE:
         if len(headers.getlist(name)) > 1:
             raise ApiError(400, "repeated_header", f"Send the header {name} once.")
@@ -50,8 +49,8 @@ def check_single(headers: Headers) -> None:
 def user_of(
     key: ApiKey, upstream: Upstream, headers: Mapping[str, str], body: Mapping[str, Any]
 ) -> str:
-    """The app's id of the end user. Raises ApiError where nobody is named, or another than the
-    key is bound to."""
+    """Returns the app's id of the end user. Raises ApiError if nobody is named, or another user
+    than the one that the key is bound to."""
     in_body = body.get("user")
     external_id = named_user(key, upstream, headers, in_body if isinstance(in_body, str) else "")
     if not external_id:
@@ -68,32 +67,32 @@ def user_of(
 def named_user(
     key: ApiKey, upstream: Upstream, headers: Mapping[str, str], in_body: str = ""
 ) -> str:
-    """The end user whom headers, the body or the key name, else "". Raises ApiError where it is
-    another than the key is bound to."""
+    """Returns the end user that headers, body or key name, else "". Raises ApiError for another
+    user than the one that the key is bound to."""
     plain = (given(headers, name) for name in PLAIN if key.trusted)
-    named = (
+    user = (
         given(headers, OWN)
-        or _signed(upstream, headers)
+        or _user_of_token(upstream, headers)
         or next(filter(None, plain), "")
         or in_body
     )
-    if key.external_id and named not in ("", key.external_id):
+    if key.external_id and user not in ("", key.external_id):
         raise ApiError(
             403,
             "key_of_one_user",
             "This key opens the memory of one user only: name no other, or use a key of the app.",
         )
-    return named or key.external_id
+    return user or key.external_id
 
 
 def session_of(headers: Mapping[str, str]) -> str:
-    """The client's own id of the conversation, or ""."""
-    named = (given(headers, name) for name in SESSIONS)
-    return next((session[:MAX_SESSION] for session in named if session not in ("", _UNNAMED)), "")
+    """Returns the client's own id of the conversation, or ""."""
+    ids = (given(headers, name) for name in SESSIONS)
+    return next((session[:MAX_SESSION] for session in ids if session not in ("", _UNNAMED)), "")
 
 
-def _signed(upstream: Upstream, headers: Mapping[str, str]) -> str:
-    """The user of a token that Open WebUI signed. Raises ApiError for one that is not valid."""
+def _user_of_token(upstream: Upstream, headers: Mapping[str, str]) -> str:
+    """Returns the user of a token by Open WebUI, "" without one. Raises ApiError if it is invalid."""
     token = headers.get(OPEN_WEBUI_TOKEN, "")
     if not token or not upstream.open_webui_secret:
         return ""

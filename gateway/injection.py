@@ -1,10 +1,8 @@
-"""What a chat gets from memory, and what it leaves there.
+"""What a chat gets from memory, and what it stores there.
 
-What is added to a user message is kept and added again, character by character, whenever a client
-sends that message again: so a conversation only ever grows at its end, and the prompt caches of
-models hold. Only the newest message gets anything new, and of that only what the conversation
-does not carry yet.
-"""
+What is added to a user message is stored and added again, character by character, whenever a client
+sends that message again: so a conversation only grows at its end, and the prompt caches of models
+stay valid. Only the newest message gets anything new, and only what the conversation lacks."""
 
 import hashlib
 import time
@@ -36,9 +34,9 @@ from memories.types import CONTACT
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """``blocks`` are what is added, by the place of the message; ``fresh`` what the last one gets
-    that is to be kept, None where nothing new was looked for. ``known`` is the end user that it
-    was read of, with when they last had something forgotten."""
+    """``blocks`` are the texts to add, by the index of the message; ``fresh`` is the one that is
+    new and to be stored, None if nothing new was looked for. ``known`` is the id of the end user
+    whose memory was read, with their ``forgetting_until`` at that time."""
 
     place: Place
     blocks: Mapping[int, str] = field(default_factory=dict)
@@ -48,21 +46,20 @@ class Prepared:
     known: tuple[int, datetime | None] | None = None
 
     def holds_for(self, end_user: EndUser) -> bool:
-        """Whether nothing was forgotten since it was read."""
+        """Whether the user is the same, and nothing was forgotten since it was read."""
         return self.known == (end_user.pk, end_user.forgetting_until)
 
 
 def prepare(chat: Chat, search_until: float) -> Prepared:
-    """The blocks to add to the messages of a request, and its session. After ``search_until`` (by
-    ``time.perf_counter``) only cards and linked memories are added. Reads only."""
+    """Returns the blocks to add to the messages of a request, and its session. After ``search_until``
+    (by ``time.perf_counter``) only cards and linked memories are added. Reads only."""
     with _located(chat) as (end_user, place):
         return _prepared(chat, end_user, place, search_until) if end_user else Prepared(place)
 
 
 @contextmanager
 def _located(chat: Chat) -> Iterator[tuple[EndUser | None, Place]]:
-    """The end user of a chat, None on first sight, and where the chat stands. The block reads the
-    rows of that user."""
+    """Yields the end user of a chat, None on first sight, and its place, within the user's scope."""
     with placement.entered(chat.app, chat.external_id, writes=False):
         with app_scope(chat.app.pk):
             end_user = chains.known_user(chat)
@@ -74,48 +71,49 @@ def _located(chat: Chat) -> Iterator[tuple[EndUser | None, Place]]:
 
 
 def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) -> Prepared:
+    """Returns the stored blocks of earlier turns, and that of the last turn: stored, or a new one."""
     turns = chat.talk.turns
-    since = (end_user.pk, end_user.forgetting_until)
+    known = (end_user.pk, end_user.forgetting_until)
     if not turns:
-        return Prepared(place, known=since)
+        return Prepared(place, known=known)
     # A chat that was copied goes on with what was added before it was.
     turn_by_chain = {
         row.chain_id: row
         for row in sorted(place.rows, key=lambda r: r.session_id == place.session_id)
     }
-    now = turn_by_chain.get(place.chain[-1])
-    now = now if now is not None and now.session_id == place.session_id else None
-    asks = chains.speaker_of(chat, end_user, turns[-1])
+    stored = turn_by_chain.get(place.chain[-1])
+    stored = stored if stored is not None and stored.session_id == place.session_id else None
+    speaker = chains.speaker_of(chat, end_user, turns[-1])
     # Somebody else gets nothing that was looked for to answer the user.
-    seen = [not asks or chains.speaker_of(chat, end_user, turn) == asks for turn in turns]
+    visible = [not speaker or chains.speaker_of(chat, end_user, turn) == speaker for turn in turns]
     turn_by_chain = {
-        one: turn_by_chain[one]
-        for one, is_seen in zip(place.chain, seen, strict=True)
-        if is_seen and one in turn_by_chain
+        chain_id: turn_by_chain[chain_id]
+        for chain_id, is_visible in zip(place.chain, visible, strict=True)
+        if is_visible and chain_id in turn_by_chain
     }
     blocks = {
-        turn.place: turn_by_chain[one].injected
-        for turn, one in zip(turns[:-1], place.chain, strict=False)
-        if one in turn_by_chain and turn_by_chain[one].injected
+        turn.place: turn_by_chain[chain_id].injected
+        for turn, chain_id in zip(turns[:-1], place.chain, strict=False)
+        if chain_id in turn_by_chain and turn_by_chain[chain_id].injected
     }
     people = {pk for turn in turn_by_chain.values() for pk in turn.contact_ids if turn.injected}
     fresh, traced = None, None
-    if now is not None and (now.injected or chat.talk.goes_on):
-        block = now.injected
+    if stored is not None and (stored.injected or chat.talk.goes_on):
+        block = stored.injected
     elif chat.talk.goes_on or not turns[-1].text.strip():
         block = ""
     else:
-        traced = _trace(chat, end_user, place.session_id, search_until, asks)
-        untold = traced.block
-        if untold and chat.placement == Upstream.Placement.TAIL:
-            untold = unsaid(untold, blocks.values())
-        fresh = block = str(untold or "")
+        traced = _trace(chat, end_user, place.session_id, search_until, speaker)
+        new_block = traced.block
+        if new_block and chat.placement == Upstream.Placement.TAIL:
+            new_block = unsaid(new_block, blocks.values())
+        fresh = block = str(new_block or "")
         people |= {contact.id for contact in traced.injection.contacts} if block else set()
     if chat.placement == Upstream.Placement.SYSTEM:
         blocks = {}
     if block:
         blocks[turns[-1].place] = block
-    return Prepared(place, blocks, fresh, tuple(sorted(people)) if blocks else (), traced, since)
+    return Prepared(place, blocks, fresh, tuple(sorted(people)) if blocks else (), traced, known)
 
 
 def _trace(
@@ -146,8 +144,8 @@ def _trace(
 
 
 def unsaid(block: Block, carried: Iterable[str]) -> Block:
-    """``block`` without the cards and lines that stand in texts of before. A card of which one line
-    is new is told again as a whole."""
+    """Returns ``block`` without the cards and lines that are in ``carried`` texts. A card with one
+    new line is added again as a whole."""
     carried_lines = {line for text in carried for line in text.split("\n")}
 
     def fresh(entries: Iterable[str]) -> tuple[str, ...]:
@@ -158,23 +156,23 @@ def unsaid(block: Block, carried: Iterable[str]) -> Block:
 
 
 def note_message(chat: Chat, prepared: Prepared | None) -> tuple[int, str]:
-    """Stores the last user message and what was added to it; the end user is made on
-    first sight. ``prepared`` is None where memory was not read in time: then nothing was added.
-    Returns the ids of the end user and of the session."""
+    """Stores the last user message and what was added to it; creates the end user if needed.
+    ``prepared`` is None if memory was not read in time: then nothing was added. Returns the ids of
+    the end user and of the session."""
     if prepared is None:
         with _located(chat) as (_, place):
             prepared = Prepared(place)
     *_, last = chat.talk.turns
     session_id = prepared.place.session_id
     with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
-        maker = EndUser(app=chat.app, external_id=chat.external_id)
-        chain_id = chains.chain_ids(maker, chat.talk.turns)[-1]
+        unsaved = EndUser(app=chat.app, external_id=chat.external_id)
+        chain_id = chains.chain_ids(unsaved, chat.talk.turns)[-1]
         speaker = chains.speaker_of(chat, chains.known_user(chat), last) if last.speaker else None
         incoming = _incoming("user", last.text, chain_id, session_id, chat.began, speaker)
         received = buffer.receive(chat.app, chat.external_id, incoming)
         end_user = received.end_user
         with user_scope(end_user):
-            _keep(end_user, chain_id, prepared)
+            _store_turn(end_user, chain_id, prepared)
         if received.extraction_due:
             queue.enqueue("extract", end_user.pk)
     if prepared.traced is not None and prepared.fresh:
@@ -182,8 +180,8 @@ def note_message(chat: Chat, prepared: Prepared | None) -> tuple[int, str]:
     return end_user.pk, session_id
 
 
-def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
-    """Keeps what was added, unless something was forgotten since it was read."""
+def _store_turn(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
+    """Stores the turn with what was added, or without it if something was forgotten since then."""
     fresh = (prepared.fresh or "") if prepared.holds_for(end_user) else ""
     row = GatewayTurn(
         end_user=end_user,
@@ -204,7 +202,7 @@ def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
 
 
 def note_answer(chat: Chat, end_user_id: int, session_id: str, text: str) -> None:
-    """Stores what the assistant answered, unless its user was erased meanwhile."""
+    """Stores the assistant's answer, unless the user was erased meanwhile."""
     with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
         end_user = EndUser.objects.filter(pk=end_user_id).first()
         if end_user is None:
@@ -220,8 +218,7 @@ def note_answer(chat: Chat, end_user_id: int, session_id: str, text: str) -> Non
 def _incoming(
     role: str, text: str, chain_id: str, session_id: str, at: datetime, speaker: str | None = None
 ) -> list[buffer.Incoming]:
-    """A message to store, none where nothing is said in it. The same turn of the same session has
-    the same id, however often it is sent."""
+    """Returns the message to store, none without text. A turn of a session always has the same id."""
     if not text.strip():
         return []
     key = hashlib.sha256(f"{session_id}\n{chain_id}".encode()).hexdigest()

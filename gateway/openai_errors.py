@@ -1,4 +1,4 @@
-"""Errors of the gateway's own, in the form that clients of the OpenAI protocol read."""
+"""Errors of the gateway itself, in the form that clients of the OpenAI protocol read."""
 
 import json
 from typing import Any
@@ -11,13 +11,13 @@ _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit
 
 
 def body_of(status: int, code: str, message: str) -> dict[str, Any]:
-    """The body of an error."""
+    """Returns the body of an error."""
     kind = _TYPES.get(status) or ("api_error" if status >= 500 else "invalid_request_error")
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
 def response(error: ApiError) -> JSONResponse:
-    """A refusal before anything was sent."""
+    """Returns a refusal that comes before anything was sent."""
     headers = {"Retry-After": str(int(error.wait))} if error.wait else {}
     if error.status_code == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="mio"'
@@ -26,14 +26,14 @@ def response(error: ApiError) -> JSONResponse:
 
 
 def event(code: str, message: str) -> bytes:
-    """An error within a stream that has begun; clients raise it. A line that was cut is not sent,
-    so the blank line only ends an event that was."""
+    """Returns an error within a stream that has begun; clients raise it. A line that was cut is not
+    sent, so the blank line only ends an event that was sent."""
     text = json.dumps(body_of(502, code, message))
     return f"\n\ndata: {text}\n\n".encode()
 
 
 def response_event(code: str, message: str) -> bytes:
-    """The same in a stream of the Responses API."""
+    """Returns an error within a stream of the Responses API."""
     about = {"code": code, "message": message, "param": None}
     body = {"type": "error", "sequence_number": 0, **about, **body_of(502, code, message)}
     return f"\n\nevent: error\ndata: {json.dumps(body)}\n\n".encode()

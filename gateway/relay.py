@@ -1,4 +1,4 @@
-"""The way to the upstream and back: bytes as they come, and an error in their place when none do."""
+"""Sends requests to the upstream and returns its answers: bytes as they come, or an error instead."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -22,20 +22,19 @@ Client = httpx2.AsyncClient
 # Seconds. A model may think for minutes before it says a word.
 TIMEOUT = httpx2.Timeout(connect=10, read=600, write=60, pool=10)
 LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30)
-# What goes on to the upstream of a caller's headers: nothing that may tell who the user is.
+# Headers of the caller that are passed on: none that may show who the user is.
 _PASSED = ("accept", "content-type", "idempotency-key", "user-agent", "x-request-id", "x-title")
 _PASSED_BEGINNINGS = ("openai-", "x-stainless-")
-# Of Authorization. Others, as NTLM, are of a connection, which the next request may share.
+# Schemes of Authorization. Others, such as NTLM, are for a connection, which requests may share.
 _SCHEMES = ("bearer", "basic")
-# What is between two hops only, or of another server than this one.
+# Headers of the answer that concern one hop, or another server than this one.
 _KEPT_BACK = {
     "alt-svc", "clear-site-data", "connection", "content-length", "date", "keep-alive",
     "proxy-authenticate", "server", "set-cookie", "set-cookie2", "strict-transport-security", "te",
     "trailer", "transfer-encoding", "upgrade",
 }  # fmt: skip
 _KEPT_BACK_BEGINNINGS = ("access-control-", "x-mio-")
-# Bytes of an answer that are kept to be remembered; and those of a line before it is passed on
-# without its end.
+# Bytes of an answer that are kept for memory; and of a line before it is passed on without its end.
 MOST_HEARD = 4_000_000
 MOST_LINE = 1_000_000
 # Answers that are passed on as they come, though they are no stream of events.
@@ -47,15 +46,15 @@ class ClientGone(Exception):
 
 
 def client() -> Client:
-    """Connections to upstreams, for one event loop. All apps share them, so nothing of a request
+    """Returns a client for upstreams, for one event loop. All apps share it, so nothing of a request
     stays: no cookie is kept, no redirect is followed, nothing is taken from the environment."""
     no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
     return Client(timeout=TIMEOUT, limits=LIMITS, trust_env=False, cookies=no_cookies)
 
 
 def headers_for(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of a request to the upstream, with its key, or with the caller's own where it
-    has none and the caller sent Mio's apart. Raises ApiError."""
+    """Returns the headers of a request to the upstream, with its key, or the caller's own if it has
+    none and the caller sent Mio's key separately. Raises ApiError."""
     passed = {
         name: value
         for name, value in headers.items()
@@ -69,9 +68,9 @@ def headers_for(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str
             message = "The upstream's key is of another SECRET_KEY: an operator sets it anew."
             raise ApiError(503, "no_upstream", message) from error
     elif "x-mio-key" in headers and "authorization" in headers:
-        own = headers["authorization"]
-        if own.partition(" ")[0].lower() in _SCHEMES:
-            passed["authorization"] = own
+        authorization = headers["authorization"]
+        if authorization.partition(" ")[0].lower() in _SCHEMES:
+            passed["authorization"] = authorization
     return passed
 
 
@@ -79,8 +78,8 @@ def headers_for(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str
 async def answer_of(
     http: Client, request: httpx2.Request, receive: Receive
 ) -> AsyncIterator[httpx2.Response]:
-    """The upstream's answer, of which the head is there; closed at the end. Raises ApiError when
-    there is none, and ClientGone."""
+    """Yields the upstream's answer once its head has come, and closes it at the end. Raises
+    ApiError if there is none, and ClientGone."""
     try:
         with tracing.span("upstream", kind=SpanKind.CLIENT) as span:
             answer = await unless_gone(http.send(request, stream=True), receive)
@@ -94,15 +93,15 @@ async def answer_of(
 
 
 def unreached(error: Exception) -> ApiError:
-    """The error for an upstream that does not answer."""
+    """Returns the error for an upstream that does not answer."""
     if isinstance(error, httpx2.TimeoutException) and not isinstance(error, httpx2.ConnectTimeout):
         return ApiError(504, "upstream_timeout", "The model server took too long to answer.")
     return ApiError(502, "upstream_unreachable", "The model server can't be reached, or broke off.")
 
 
 async def unless_gone(wanted: Coroutine[Any, Any, T], receive: Receive) -> T:
-    """What ``wanted`` returns. Cancels it and raises ClientGone when the client leaves before."""
-    task, gone = asyncio.create_task(wanted), asyncio.create_task(_gone(receive))
+    """Returns what ``wanted`` returns. Cancels it and raises ClientGone if the client leaves first."""
+    task, gone = asyncio.create_task(wanted), asyncio.create_task(_client_leaves(receive))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -114,7 +113,7 @@ async def unless_gone(wanted: Coroutine[Any, Any, T], receive: Receive) -> T:
         await asyncio.gather(task, gone, return_exceptions=True)
 
 
-async def _gone(receive: Receive) -> None:
+async def _client_leaves(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -128,10 +127,10 @@ async def response_of(
     *,
     streams: bool,
 ) -> Response:
-    """The answer for the client, with ``more`` headers. A stream of events ends with an
-    ``error_event`` where it breaks off. Of others up to MOST_HEARD bytes are read first, so that
-    one that breaks off before is an error; more is passed on as it comes, and raises
-    TransportError. What is sent is ``heard``, unless it is longer or no text."""
+    """Returns the response for the client, with ``more`` headers. A stream of events that breaks off
+    ends with an ``error_event``. Of other answers up to MOST_HEARD bytes are read first, so that one
+    that breaks off within them is an error; a longer one is passed on as it comes, and raises
+    TransportError. ``heard`` gets a copy of what is sent, unless that is longer or no text."""
     headers = {
         name: value
         for name, value in answer.headers.items()
@@ -150,11 +149,11 @@ async def response_of(
         raise unreached(error) from error
     if ended:
         return Response(bytes(heard), answer.status_code, headers)
-    return StreamingResponse(_rest(heard, pieces), answer.status_code, headers)
+    return StreamingResponse(_all_pieces(heard, pieces), answer.status_code, headers)
 
 
 def is_stream(answer: httpx2.Response, asked: bool) -> bool:
-    """Whether it is one of events: it says so, or one was ``asked`` for and it is no JSON."""
+    """Whether an answer streams events: it says so, or a stream was ``asked`` for and it is no JSON."""
     kind = answer.headers.get("content-type", "")
     return kind.startswith("text/event-stream") or (
         asked and answer.is_success and not kind.startswith("application/json")
@@ -162,8 +161,8 @@ def is_stream(answer: httpx2.Response, asked: bool) -> bool:
 
 
 def plain(heard: bytes, encoding: str) -> bytes:
-    """``heard`` decompressed, as far as it goes and up to MOST_HEARD bytes: some servers compress
-    what nobody asked them to."""
+    """Returns ``heard`` decompressed, as far as possible and up to MOST_HEARD bytes: some servers
+    compress without being asked."""
     headers = {"content-encoding": encoding.removeprefix("x-")}
     answer = httpx2.Response(200, headers=headers, stream=httpx2.ByteStream(heard))
     read = bytearray()
@@ -176,7 +175,7 @@ def plain(heard: bytes, encoding: str) -> bytes:
 
 
 async def _fill(heard: bytearray, pieces: AsyncIterator[bytes]) -> bool:
-    """Whether there are no more ``pieces`` once MOST_HEARD bytes are ``heard``."""
+    """Reads ``pieces`` into ``heard``, up to MOST_HEARD bytes; returns whether they have ended."""
     async for piece in pieces:
         heard += piece
         if len(heard) > MOST_HEARD:
@@ -184,12 +183,12 @@ async def _fill(heard: bytearray, pieces: AsyncIterator[bytes]) -> bool:
     return True
 
 
-async def _rest(heard: bytearray, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yields what was ``heard``, then the rest; clears ``heard``, since a part of it can't be read."""
-    begun = bytes(heard)
+async def _all_pieces(heard: bytearray, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yields ``heard``, then the other pieces; clears ``heard``, since a part of it can't be read."""
+    first = bytes(heard)
     heard.clear()
-    yield begun
-    del begun
+    yield first
+    del first
     async for piece in pieces:
         yield piece
 
@@ -197,26 +196,25 @@ async def _rest(heard: bytearray, pieces: AsyncIterator[bytes]) -> AsyncIterator
 async def _lines(
     answer: httpx2.Response, heard: bytearray, error_event: Callable[[str, str], bytes]
 ) -> AsyncIterator[bytes]:
-    """The bytes of a stream, whole lines at a time: a line that breaks off is not sent, so that the
-    error which then ends the stream is an event of its own. Of a line longer than MOST_LINE the
-    client gets what is there."""
-    begun = bytearray()
+    """Yields the bytes of a stream in whole lines: a line that breaks off is not sent, so that the
+    error which then ends the stream is an event of its own. Lines beyond MOST_LINE come in parts."""
+    line = bytearray()
     try:
         async for piece in answer.aiter_raw():
             if len(heard) < MOST_HEARD:
                 heard += piece
             end = piece.rfind(b"\n") + 1
-            if not end and len(begun) + len(piece) <= MOST_LINE:
-                begun += piece
+            if not end and len(line) + len(piece) <= MOST_LINE:
+                line += piece
                 continue
             end = end or len(piece)
-            yield bytes(begun) + piece[:end]
-            begun = bytearray(piece[end:])
+            yield bytes(line) + piece[:end]
+            line = bytearray(piece[end:])
     except httpx2.TransportError as error:
         if "content-encoding" in answer.headers:
             raise
         refusal = unreached(error)
         yield error_event(str(refusal.get_codes()), str(refusal.detail))
         return
-    if begun:
-        yield bytes(begun)
+    if line:
+        yield bytes(line)

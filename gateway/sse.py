@@ -1,4 +1,4 @@
-"""Reads what an assistant said from a copy of the bytes of its answer."""
+"""Reads what an assistant wrote from a copy of the bytes of its answer."""
 
 import codecs
 import json
@@ -11,8 +11,8 @@ _ENDED = ("response.completed", "response.incomplete", "response.failed")
 
 
 def completion_in(heard: bytes) -> str:
-    """The text of the first choice of a chat completion; "" where it calls tools or can't be read, and
-    of a stream that was cut what came."""
+    """Returns the text of the first choice of a chat completion, of a stream that was cut as far as
+    it came; "" if it calls tools or can't be read."""
     texts: list[str] = []
     for event in _events(heard):
         first = _first_choice(event)
@@ -29,7 +29,7 @@ def completion_in(heard: bytes) -> str:
 
 
 def _first_choice(body: Any) -> dict[str, Any]:
-    """The choice with the index 0, or none; there may be no such in a chunk."""
+    """Returns the choice with the index 0; an empty dict if a chunk has none."""
     choices = body.get("choices") if isinstance(body, dict) else None
     for choice in choices if isinstance(choices, list) else []:
         if isinstance(choice, dict) and choice.get("index") in (None, 0, "0"):
@@ -38,7 +38,7 @@ def _first_choice(body: Any) -> dict[str, Any]:
 
 
 def response_in(heard: bytes) -> str:
-    """The text in the output of a response of the Responses API, whole or streamed; "" where it has none."""
+    """Returns the text in a response of the Responses API, whole or streamed; "" if it has none."""
     response: Any = None
     items: dict[Any, dict[str, Any]] = {}
     for event in _events(heard):
@@ -50,12 +50,12 @@ def response_in(heard: bytes) -> str:
             response = event["response"]
         if event.get("type") in _ENDED and isinstance(response, dict):
             return _text_of(response.get("output") or list(items.values()))
-        _follow(items, event)
+        _apply_event(items, event)
     return _text_of(list(items.values()))
 
 
-def _follow(items: dict[Any, dict[str, Any]], event: Mapping[str, Any]) -> None:
-    """Takes an event into the items of a response of which the end may never come."""
+def _apply_event(items: dict[Any, dict[str, Any]], event: Mapping[str, Any]) -> None:
+    """Applies an event to the items of a response whose end may never come."""
     place = event.get("output_index", event.get("item_id"))
     item, delta = event.get("item"), event.get("delta")
     if not isinstance(place, int | str):
@@ -64,8 +64,8 @@ def _follow(items: dict[Any, dict[str, Any]], event: Mapping[str, Any]) -> None:
         items[place] = item
     elif event.get("type") == "response.output_text.delta" and isinstance(delta, str):
         content = items.get(place, {}).get("content")
-        before = content if isinstance(content, str) else ""
-        items[place] = {"role": "assistant", "content": before + delta}
+        text = content if isinstance(content, str) else ""
+        items[place] = {"role": "assistant", "content": text + delta}
 
 
 def _text_of(output: Any) -> str:
@@ -75,19 +75,19 @@ def _text_of(output: Any) -> str:
 def _events(heard: bytes) -> Iterator[Any]:
     """Yields the data of the events of a stream, whatever their names; a whole answer is one event. An
     event may have several lines of data, and a stream may be lines of JSON without a name."""
-    if heard.lstrip().startswith((b"{", b"[")) and (whole := _json(heard)) is not None:
-        yield from whole if isinstance(whole, list) else [whole]
+    if heard.lstrip().startswith((b"{", b"[")) and (value := _json(heard)) is not None:
+        yield from value if isinstance(value, list) else [value]
         return
-    begun = b""
+    data = b""
     for line in heard.removeprefix(codecs.BOM_UTF8).splitlines():
         if not line:
-            begun = b""
+            data = b""
         elif line.startswith((b"data:", b"{")):
-            begun += line.removeprefix(b"data:")
-            event = _json(begun)
+            data += line.removeprefix(b"data:")
+            event = _json(data)
             if event is not None:
                 yield event
-                begun = b""
+                data = b""
 
 
 def _json(text: bytes) -> Any:

@@ -1,5 +1,5 @@
-"""Setting the upstream of an app, and trying whether it answers. Operators name it and are trusted:
-loopback is meant to work, as models that run on the same machine are what many have."""
+"""Sets the upstream of an app, and tries whether it answers. Operators name it and are trusted:
+loopback is allowed, since many have models that run on the same machine."""
 
 import json
 from urllib.parse import urlsplit
@@ -27,15 +27,15 @@ NO_URL = (
 
 
 class NotAnUpstream(ValueError):
-    """The address is none that a server of the OpenAI protocol can have."""
+    """The address can't be that of a server of the OpenAI protocol."""
 
 
 class NotASecret(ValueError):
-    """No header can carry the key."""
+    """No header can contain the key."""
 
 
 class NotAnswered(Exception):
-    """No list of models: ``code`` says why, ``status`` what the server answered, where it did."""
+    """There is no list of models: ``code`` says why, ``status`` is the server's, if it answered."""
 
     def __init__(self, code: str, status: int | None = None) -> None:
         super().__init__(code)
@@ -51,11 +51,10 @@ def configure(
     open_webui_secret: str | None = None,
     placement: str = "",
 ) -> Upstream:
-    """Sets what is given, and leaves the rest as it is; "" takes a secret away. Raises
-    NotAnUpstream, NotASecret of a key."""
+    """Sets the given values; "" removes a secret. Raises NotAnUpstream, and NotASecret for a key."""
     changed: dict[str, str] = {"url": check(url)}
     if key is not None:
-        changed["key"] = encrypt(_header(key)) if key else ""
+        changed["key"] = encrypt(_checked_key(key)) if key else ""
     if open_webui_secret is not None:
         changed["open_webui_secret"] = encrypt(open_webui_secret) if open_webui_secret else ""
     if placement:
@@ -70,7 +69,7 @@ def remove(app: App) -> None:
 
 
 def check(url: str) -> str:
-    """``url`` without the slash at its end. Raises NotAnUpstream."""
+    """Returns ``url`` without a slash at its end. Raises NotAnUpstream."""
     url = url.strip().rstrip("/")
     try:
         parts = urlsplit(url)
@@ -85,21 +84,20 @@ def check(url: str) -> str:
 
 
 def of_other_server(upstream: Upstream, url: str) -> bool:
-    """Whether ``url`` leads to another server than the upstream's, which its key is not for. Raises
-    NotAnUpstream."""
-    here, there = urlsplit(upstream.url), urlsplit(check(url))
-    return (here.scheme, here.netloc) != (there.scheme, there.netloc)
+    """Whether ``url`` leads to another server, which its key is not for. Raises NotAnUpstream."""
+    current, new = urlsplit(upstream.url), urlsplit(check(url))
+    return (current.scheme, current.netloc) != (new.scheme, new.netloc)
 
 
-def _header(key: str) -> str:
+def _checked_key(key: str) -> str:
     if not (key.isascii() and key.isprintable()) or " " in key or len(key) > MAX_SECRET:
         raise NotASecret("A key is one word of ASCII characters.")
     return key
 
 
 def models_of(upstream: Upstream) -> list[str]:
-    """The ids of the upstream's models, which clients ask for first, with its own key where it has
-    one. Raises NotAnswered: ``secret`` (the key is of another SECRET_KEY), ``timeout``,
+    """Returns the ids of the upstream's models, which clients ask for first, by its own key if it
+    has one. Raises NotAnswered: ``secret`` (the key is of another SECRET_KEY), ``timeout``,
     ``unreachable``, ``key``, ``address``, ``status`` or ``form``."""
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     body = bytearray()

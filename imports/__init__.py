@@ -1,1 +1,1 @@
-"""Chat histories of other programs: who wrote them, and taking them in as messages."""
+"""Imports files of other programs: chat histories, address books and memories."""

@@ -1,4 +1,4 @@
-"""The address book of an end user, as entries for files of other programs."""
+"""Reads the address book of an end user as entries, from which files are written."""
 
 from collections import defaultdict
 from uuid import UUID
@@ -11,20 +11,21 @@ from memories.models import Link
 
 
 def entries_of(end_user: EndUser) -> list[Entry]:
-    """All standing contacts, with the notes that an address book had brought and that still stand."""
-    related: dict[UUID, list[Related]] = defaultdict(list)
-    # The kinds in English where a file has a word for them.
-    kinds = {word: kind for kind, word in reversed([*RELATIONS.items()])}
-    rows = Relation.objects.of(end_user).order_by("id")
-    for person, name, kind in rows.values_list("object", "subject__name", "kind"):
-        related[person].append(Related(name, kinds.get(kind, kind)))
-    notes: dict[UUID, list[str]] = defaultdict(list)
+    """Returns an entry for each contact that is not merged into another, with its relations and
+    with the notes of imported address books that are still active memories."""
+    related_by_contact: dict[UUID, list[Related]] = defaultdict(list)
+    # Relations are written in English if a file has a word for them.
+    english_by_kind = {word: kind for kind, word in reversed([*RELATIONS.items()])}
+    relations = Relation.objects.of(end_user).order_by("id")
+    for contact_id, name, kind in relations.values_list("object", "subject__name", "kind"):
+        related_by_contact[contact_id].append(Related(name, english_by_kind.get(kind, kind)))
+    notes_by_contact: dict[UUID, list[str]] = defaultdict(list)
     links = Link.objects.of(end_user).filter(
         rejected=False, memory__status="active", memory__metadata__has_key="vcard_note"
     )
-    columns = links.order_by("pk").values_list("contact", "memory__metadata__vcard_note")
-    for person, note in columns:
-        notes[person].append(note)
+    rows = links.order_by("pk").values_list("contact", "memory__metadata__vcard_note")
+    for contact_id, note in rows:
+        notes_by_contact[contact_id].append(note)
     contacts = Contact.objects.of(end_user).standing().light().order_by("name_key", "namesake")
     return [
         Entry(
@@ -34,8 +35,8 @@ def entries_of(end_user: EndUser) -> list[Entry]:
             {key: tuple(v["value"] for v in values) for key, values in contact.attributes.items()},
             contact.relationship,
             contact.gender,
-            tuple(related[contact.pk]),
-            tuple(notes[contact.pk]),
+            tuple(related_by_contact[contact.pk]),
+            tuple(notes_by_contact[contact.pk]),
             contact.namesake,
         )
         for number, contact in enumerate(contacts, 1)

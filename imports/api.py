@@ -1,4 +1,4 @@
-"""The address book of an end user over HTTP: taken in, or first only looked at, and given out."""
+"""Endpoints of an end user's address book: preview, import and export."""
 
 from types import ModuleType
 from typing import Any
@@ -25,6 +25,8 @@ COUNTS = ("entries", *OUTCOMES, "relations", "memories", "unreadable")
 
 
 class Choices(serializers.DictField):
+    """The choices for entries by their numbers, which become ints."""
+
     described = {"propertyNames": {"pattern": "^[0-9]{1,9}$"}}
 
     def to_internal_value(self, data: Any) -> dict[int, str]:
@@ -68,8 +70,8 @@ class BookEntry(serializers.Serializer):
     why = serializers.SerializerMethodField(help_text="Why it means them, or makes nobody.")
     candidates = BookCandidate(many=True)
 
-    def get_why(self, one: Matched) -> str:
-        return str(one.why or "")
+    def get_why(self, matched: Matched) -> str:
+        return str(matched.why or "")
 
 
 class BookPlan(serializers.Serializer):
@@ -89,7 +91,7 @@ class BookImport(BookPlan):
 
 
 class AnyAccept(DefaultContentNegotiation):
-    """Errors are JSON, and what is asked for says ``format``, whatever a client accepts."""
+    """Ignores the Accept header: errors are JSON, and ``format`` names the kind of file."""
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: Any = None) -> Any:  # noqa: ARG002
         return renderers[0], renderers[0].media_type
@@ -110,39 +112,39 @@ class AddressBook(UserView):
     def get(self, query: Asked) -> HttpResponse:
         """The people of a user as an address book
 
-        A file: vCard 4.0, or a CSV that Google Contacts takes. Relations and notes go along, and what
-        the format has no place for as fields of Mio's own."""
+        A file: vCard 4.0, or a CSV that Google Contacts takes. It includes relations and notes;
+        what the format has no field for is in fields of Mio's own."""
         return as_file(self.end_user, BOOKS[query["format"]])
 
     @operation("address_book_create", BookImport, body=BookForm)
     def post(self, asked: Asked) -> Any:
-        """Take in an address book
+        """Import an address book
 
-        All of it or nothing, as one change. With `dry_run` nothing is written: each entry is shown with
-        what would become of it. One that may mean several people is `undecided` and left out until
-        `choices` say whom. The same file again changes nothing."""
+        Imports all of it or nothing, as one change. With `dry_run` nothing is written: the answer
+        shows what would become of each entry. An entry that may mean several people is `undecided`
+        and left out until `choices` name one. The same file again changes nothing."""
         try:
             dump = read_book(asked["content"].encode())
         except NotReadable as error:
             raise serializers.ValidationError({"content": [str(error)]}) from error
         try:
             if asked["dry_run"]:
-                known = self.find_user() or EndUser(app=self.app, external_id=self.external_id)
-                planned = plan(known, dump, asked["choices"])
+                user = self.find_user() or EndUser(app=self.app, external_id=self.external_id)
+                planned = plan(user, dump, asked["choices"])
                 return {**BookPlan(planned).data, "dry_run": True, "change_id": None}
             with atomic():
                 end_user = self.end_user_for_writing()
-                done, change = people_intake.take_in(
+                imported, change = people_intake.take_in(
                     end_user, dump, asked["choices"], actor=self.actor
                 )
             change_id = change and change.pk
-            return {**BookPlan(done).data, "dry_run": False, "change_id": change_id}
+            return {**BookPlan(imported).data, "dry_run": False, "change_id": change_id}
         except UnknownChoice as error:
             raise serializers.ValidationError({f"choices.{error.number}": [str(error)]}) from error
 
 
 def as_file(end_user: EndUser, form: ModuleType) -> HttpResponse:
-    """The address book as a file to keep, in the form of a module of ``imports.dumps``."""
+    """Returns the address book as a file to download; ``form`` is a module of ``imports.dumps``."""
     text = form.write(address_book.entries_of(end_user))
     reply = HttpResponse(text.encode(), content_type=f"{form.MEDIA_TYPE}; charset=utf-8")
     reply["Content-Disposition"] = f'attachment; filename="{form.FILE}"'

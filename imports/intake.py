@@ -1,5 +1,5 @@
-"""Turns of a file become messages of an end user, and those who wrote them contacts: one change,
-which undo takes back with all that rests on the messages."""
+"""Stores the turns of a file as messages of an end user, and their writers as contacts, in one
+change; its undo also removes what rests on these messages alone."""
 
 import hashlib
 import math
@@ -35,8 +35,8 @@ Progress = Callable[[int], object]
 
 
 def choose(chat: Overview, me: str) -> str:
-    """The key of the speaker who is the user, by name or key; "" where the file says it. Raises
-    NotReadable where the answer is missing or not certain."""
+    """Returns the key of the speaker who is the user, found by name or key; "" if the file states
+    it. Raises NotReadable if the answer is missing or ambiguous."""
     speaker = chat.find(me) if me else None
     listed = ", ".join(f"{one.name} ({one.messages})" for one in chat.most_first())
     if me and speaker is None:
@@ -47,29 +47,30 @@ def choose(chat: Overview, me: str) -> str:
 
 
 @atomic()
-def _begin(import_: Import, speakers: Iterable[Speaker], actor: str) -> None:
-    """Makes these speakers contacts, as the one Change of this import. Whoever is known by name stays
-    who they are, and gets what else the file calls them as aliases."""
+def _store_speakers(import_: Import, speakers: Iterable[Speaker], actor: str) -> None:
+    """Stores these speakers as contacts, in the one Change of this import. A speaker whose name is
+    known stays that contact, and gets the other names in the file as aliases."""
     end_user = EndUser.objects.lock(import_.end_user_id)
     if end_user is None:
         raise NotReadable("user_forgotten")
     with recording(end_user, VERB, actor) as (recorder, change):
-        people = []
+        contacts = []
         for speaker in speakers:
-            contact, created = _contact(end_user, speaker)
-            if contact is None or contact in people:
+            contact, created = _find_or_create(end_user, speaker)
+            if contact is None or contact in contacts:
                 continue
-            people.append(contact)
+            contacts.append(contact)
             recorder.watch([contact], created=created)
             if store.add_aliases(contact, speaker.aliases) or created:
                 store.save(contact, ["aliases"])
-        change.subjects = [str(contact.pk) for contact in people]
+        change.subjects = [str(contact.pk) for contact in contacts]
     Import.objects.filter(pk=import_.pk).update(change=change.pk, state=Import.State.RUNNING)
     import_.change = change.pk
 
 
-def _contact(end_user: EndUser, speaker: Speaker) -> tuple[Contact | None, bool]:
-    """The contact of this name, or a new one; none where several bear it."""
+def _find_or_create(end_user: EndUser, speaker: Speaker) -> tuple[Contact | None, bool]:
+    """Returns the contact of this name, created if needed, and whether it was created; None if
+    several people have the name, or it is no valid name."""
     if bearers := store.find(end_user, speaker.name):
         return (bearers[0] if len(bearers) == 1 else None), False
     try:
@@ -87,14 +88,14 @@ def load(
     progress: Progress = lambda _read: None,
     until: float = math.inf,
 ) -> bool:
-    """Makes the people of the chat contacts, and stores their turns and the user's (the key ``me``),
-    from where an earlier call left off, a chunk at a time; notes in the row how far it is. False
-    when the ``time.monotonic()`` of ``until`` came first."""
+    """Stores the people of the chat as contacts, and their turns and those of the user (the key
+    ``me``) as messages, CHUNK at a time, from where an earlier call stopped; the row notes the
+    progress. Returns False if it stopped because ``time.monotonic()`` passed ``until``."""
     people = chat.people(me)
     if import_.change is None:
-        _begin(import_, people, actor)
-    end_user, names = import_.end_user, {one.key: one.name for one in people}
-    incoming = islice(_incoming(turns, me, names, import_), import_.read, None)
+        _store_speakers(import_, people, actor)
+    end_user, name_by_key = import_.end_user, {one.key: one.name for one in people}
+    incoming = islice(_incoming(turns, me, name_by_key, import_), import_.read, None)
     while chunk := list(islice(incoming, CHUNK)):
         with atomic():
             received = buffer.receive(end_user.app, end_user.external_id, chunk)
@@ -113,19 +114,21 @@ def load(
 
 
 def _incoming(
-    turns: Iterable[Turn], me: str, people: Mapping[str, str], import_: Import
+    turns: Iterable[Turn], me: str, name_by_key: Mapping[str, str], import_: Import
 ) -> Iterator[buffer.Incoming]:
-    same: Counter[str] = Counter()
+    """Yields the turns to store, without undated ones and those of speakers who become no contact.
+    The id is a hash of writer, time and text, and of a count if these come again."""
+    repeats: Counter[str] = Counter()
     moment: datetime | None = None
     for turn in turns:
-        speaker = None if turn.role or turn.key == me else people.get(turn.key, "")
+        speaker = None if turn.role or turn.key == me else name_by_key.get(turn.key, "")
         if turn.at is None or speaker == "":
             continue
         if turn.at != moment:
-            moment, same = turn.at, Counter()
+            moment, repeats = turn.at, Counter()
         identity = "\0".join((turn.role or turn.key, turn.at.isoformat(), turn.text))
-        same[identity] += 1
-        digest = hashlib.sha256(f"{identity}\0{same[identity]}".encode()).hexdigest()[:32]
+        repeats[identity] += 1
+        digest = hashlib.sha256(f"{identity}\0{repeats[identity]}".encode()).hexdigest()[:32]
         chat = hashlib.sha256(turn.chat.encode()).hexdigest()[:16]
         yield buffer.Incoming(
             role=turn.role or Message.Role.USER,
@@ -139,7 +142,7 @@ def _incoming(
 
 
 def fail(import_: Import, error: NotReadable) -> None:
-    """What was taken in until then stays, until it is undone or the file is given again."""
+    """Marks an import as failed. What it stored stays, until it is undone or imported again."""
     Import.objects.filter(pk=import_.pk).update(
         state=Import.State.FAILED, error=stored(error.reason), finished_at=timezone.now()
     )
@@ -147,31 +150,31 @@ def fail(import_: Import, error: NotReadable) -> None:
 
 @atomic()
 def take_back(change: Change) -> None:
-    """Undoes an import beyond its contacts: deletes the messages, the memories that rest on them alone,
-    and the people whom only these mention."""
+    """Undo hook of an import: deletes its messages, the memories that rest on them alone, and the
+    contacts that only these memories mention."""
     import_ = Import.objects.of(change.end_user_id).filter(change=change.pk).first()
     if import_ is None:
         return
     end_user = import_.end_user
     rows = Message.objects.of(end_user).filter(metadata__contains={"import": str(import_.pk)})
-    ids = list(rows.values_list("pk", flat=True))
-    resting = Memory.objects.of(end_user).facts().filter(resting_on(ids))
-    alone = list(resting.values_list("pk", flat=True))
-    met = _met(end_user, import_, ids, change)
-    erase.forget_these(end_user, alone, (), ids, ())
-    left = [c.pk for c in Contact.objects.of(end_user).filter(pk__in=met, links=None)]
-    if left:
-        erase.forget_these(end_user, (), left, (), ())
+    message_ids = list(rows.values_list("pk", flat=True))
+    memories = Memory.objects.of(end_user).facts().filter(resting_on(message_ids))
+    memory_ids = list(memories.values_list("pk", flat=True))
+    new_contacts = _new_contacts(end_user, import_, message_ids, change)
+    erase.forget_these(end_user, memory_ids, (), message_ids, ())
+    unlinked = [c.pk for c in Contact.objects.of(end_user).filter(pk__in=new_contacts, links=None)]
+    if unlinked:
+        erase.forget_these(end_user, (), unlinked, (), ())
     # An id that comes again is not the same message: the file may be taken in anew.
-    Message.objects.of(end_user).filter(pk__in=ids).update(client_id=None)
+    Message.objects.of(end_user).filter(pk__in=message_ids).update(client_id=None)
     Import.objects.filter(pk=import_.pk).update(state=Import.State.UNDONE)
 
 
-def _met(end_user: EndUser, import_: Import, ids: list[int], change: Change) -> set[UUID]:
-    """The contacts that extraction made of the messages, and nobody has touched since."""
+def _new_contacts(end_user: EndUser, import_: Import, ids: list[int], change: Change) -> set[UUID]:
+    """Returns the contacts that extraction made of the messages ``ids``, untouched since then."""
     focus = Message.objects.of(end_user).filter(pk__in=ids).values_list("understood", flat=True)
     linked = Contact.objects.of(end_user).filter(links__memory__source_message_ids__overlap=ids)
-    contact_ids = {pk for one in focus for pk in one} | set(linked.values_list("pk", flat=True))
+    contact_ids = {pk for pks in focus for pk in pks} | set(linked.values_list("pk", flat=True))
     created = Contact.objects.of(end_user).filter(
         pk__in=contact_ids, created_at__gte=import_.created_at
     )

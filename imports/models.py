@@ -1,4 +1,4 @@
-"""Imports of files, and how far they are."""
+"""Imports of files, and their progress."""
 
 import uuid
 
@@ -9,13 +9,13 @@ from accounts.models import Change, EndUser, UserRow
 
 
 class Import(UserRow):
-    """One file of one end user. It holds no names and no words: those of an upload lie beside the
-    file until it is taken in (``imports.uploads``); later they are in messages and contacts.
-    ``change`` is the id of the Change by which all of it is undone."""
+    """The import of one file for one end user. It holds no names and no texts: those of an upload
+    are in files until it is imported (``imports.uploads``), later in messages and contacts.
+    ``change`` is the id of the Change whose undo undoes the import."""
 
     class State(models.TextChoices):
-        UPLOADED = "uploaded"  # is looked through
-        READY = "ready"  # waits for an answer who the user is
+        UPLOADED = "uploaded"  # being read
+        READY = "ready"  # waits until somebody says who the user is
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
@@ -52,7 +52,7 @@ class Import(UserRow):
         ordering = ["-created_at"]
 
     def close(self, form: str, counts: dict[str, int], change: Change | None) -> None:
-        """Notes that people and memories were taken in."""
+        """Marks the import of people and memories as done."""
         self.state, self.format, self.counts = self.State.DONE, form, counts
         self.total, self.change = counts["entries"], change.pk if change else None
         self.finished_at = timezone.now()

@@ -1,5 +1,5 @@
-"""Looks through a chat before anything is imported: who wrote how much, when, at what cost;
-and guesses, never more, who is the owner."""
+"""Reads a chat before anything is imported: who wrote how much and when, and what extraction would
+cost. It only guesses who the user is."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -17,19 +17,19 @@ from memories.pipeline import buffer
 from understanding.names import name_key
 from understanding.text import estimate_tokens
 
-# Of a message; the API takes as many.
+# Characters of a message, as many as the API takes.
 MAX_TEXT = 100_000
-# Who says less in a chat of several is nobody whom one knows by it.
+# Somebody who wrote fewer messages in a group becomes no contact.
 LEAST_LINES = 5
 MAX_SPEAKERS = 2000
-# What is read beside the messages each time: the instructions, known people and memories.
+# What each call of a model reads besides messages: instructions, known people and memories.
 PROMPT_TOKENS = 4000
 EARLIEST = datetime(1970, 1, 2, tzinfo=UTC)
 
 
 @dataclass(slots=True)
 class Speaker:
-    """Somebody who wrote, by the key that tells speakers apart."""
+    """Somebody who wrote; ``key`` distinguishes speakers."""
 
     key: str
     name: str
@@ -41,10 +41,10 @@ class Speaker:
 
 @dataclass(slots=True)
 class Overview:
-    """``stated``: how many messages the file itself gives to its owner or an assistant;
-    ``undated``: how many have no time and are left out. ``day_first``: the order of the dates
-    that was found, None where there is nothing to ask. ``guess``: the key of who the owner may be.
-    What is ``skipped`` can't be read."""
+    """What a chat contains. ``stated`` counts the messages that the file itself assigns to its
+    owner or an assistant, ``undated`` those without a time, which are left out. ``day_first`` is
+    the order of the dates that was found, None if there is nothing to ask. ``guess`` is the key of
+    the likely owner. What can't be read is in ``skipped``."""
 
     format: str
     messages: int = 0
@@ -62,25 +62,25 @@ class Overview:
 
     @property
     def asks(self) -> bool:
-        """Whether somebody has to say who of the speakers is the user."""
+        """Whether somebody has to say which of the speakers is the user."""
         return bool(self.speakers) and not self.stated
 
     def find(self, name: str) -> Speaker | None:
-        """The one speaker of that name, alias or account; None where there is none or several."""
-        wanted = name_key(name)
+        """Returns the one speaker with this name, alias or key; None if there is none or several."""
+        key = name_key(name)
         namesakes = [
             speaker
             for speaker in self.speakers.values()
             if name == speaker.key
-            or wanted in {name_key(one) for one in (speaker.name, *speaker.aliases)}
+            or key in {name_key(one) for one in (speaker.name, *speaker.aliases)}
         ]
         exact = [speaker for speaker in namesakes if name in (speaker.key, speaker.name)]
         chosen = exact or namesakes
         return chosen[0] if len(chosen) == 1 else None
 
     def people(self, me: str) -> list[Speaker]:
-        """Those who become contacts when the speaker with the key ``me`` is the user: named, and
-        in a chat of several with some lines."""
+        """Returns the speakers who become contacts if the speaker with the key ``me`` is the user:
+        their name has letters, and they wrote in a chat of two or at least LEAST_LINES messages."""
         return [
             speaker
             for speaker in self.speakers.values()
@@ -88,22 +88,22 @@ class Overview:
             and any(letter.isalpha() for letter in speaker.name)
             and (
                 speaker.messages >= LEAST_LINES
-                # They wrote in a chat of two.
+                # A chat of two
                 or any(self.groups[chat] <= {speaker.key, me} for chat in speaker.chats)
             )
         ]
 
     def figures(self, me: str) -> dict[str, Any]:
-        """What the file holds, and about what a model would read of it. ``left_out`` are the messages
-        of speakers who become no contact when ``me`` is the user."""
+        """Returns the counts of the file, and estimates what a model would read of it. ``left_out``
+        are the messages of speakers who become no contact if ``me`` is the user."""
         counted = {me, *(one.key for one in self.people(me))}
-        others = [one.messages for one in self.speakers.values() if one.key not in counted]
+        left_out = [one.messages for one in self.speakers.values() if one.key not in counted]
         calls = math.ceil(self.messages / buffer.longest_batch())
         return {
             "format": self.format,
             "messages": self.messages,
             "undated": self.undated,
-            "left_out": sum(others),
+            "left_out": sum(left_out),
             "unreadable": self.skipped.count,
             "first": self.first,
             "last": self.last,
@@ -119,8 +119,8 @@ class Overview:
 def turns(
     path: Path, zone: tzinfo, day_first: bool | None = None, name: str = ""
 ) -> Iterator[Turn]:
-    """All turns of a file as they are stored: cleaned, with times in ``zone`` where the file has
-    none; undated ones follow the one before. Raises NotReadable."""
+    """Yields the turns of a file as they are stored: cleaned, with times in ``zone`` if the file
+    has none; an undated turn gets the time of the turn before it. Raises NotReadable."""
     form, sources = recognised(parts(path, day_first, name))
     yield from _turns(form, sources, zone)
 
@@ -128,21 +128,21 @@ def turns(
 def _turns(form: Any, sources: Iterable[Source], zone: tzinfo) -> Iterator[Turn]:
     now = datetime.now(UTC)
     for source in sources:
-        before: dict[str, datetime] = {}
+        last_time_by_chat: dict[str, datetime] = {}
         for turn in form.parse(source):
-            at = turn.at or before.get(turn.chat)
+            at = turn.at or last_time_by_chat.get(turn.chat)
             at = at.replace(tzinfo=zone) if at is not None and at.tzinfo is None else at
             if at is not None and not EARLIEST <= at <= now:
                 at = None
             if at is not None:
-                before[turn.chat] = at
+                last_time_by_chat[turn.chat] = at
             text = storable(turn.text).strip()[:MAX_TEXT]
             if text:
-                yield replace(turn, text=text, at=at, speaker=_line(turn.speaker), key=_line(turn.who),
-                              chat=_line(turn.chat), aliases=tuple(map(_line, turn.aliases)))  # fmt: skip
+                yield replace(turn, text=text, at=at, speaker=_clean(turn.speaker), key=_clean(turn.who),
+                              chat=_clean(turn.chat), aliases=tuple(map(_clean, turn.aliases)))  # fmt: skip
 
 
-def _line(text: str) -> str:
+def _clean(text: str) -> str:
     return storable(" ".join(text.split()))
 
 
@@ -153,8 +153,8 @@ def look(
     names: Iterable[str] = (),
     name: str = "",
 ) -> Overview:
-    """Reads a file to its end. ``names`` are the user's own, as far as they are known. Raises
-    NotReadable, also where nobody wrote anything in it."""
+    """Reads a file to its end and returns its overview. ``names`` are the known names of the user.
+    Raises NotReadable, also if nobody wrote anything in it."""
     form, sources = recognised(parts(path, day_first, name))
     overview = Overview(form.NAME)
     for turn in _turns(form, sources, zone):
@@ -172,6 +172,7 @@ def look(
 
 
 def _count(overview: Overview, turn: Turn) -> None:
+    """Adds a turn to the counts and speakers. Raises NotReadable for too many speakers."""
     if turn.at is None:
         overview.undated += 1
         return
@@ -190,24 +191,26 @@ def _count(overview: Overview, turn: Turn) -> None:
     speaker.messages += 1
     speaker.last = max(speaker.last or turn.at, turn.at)
     speaker.chats.add(turn.chat)
-    others = (turn.speaker, *turn.aliases)
-    if not set(others) <= {speaker.name, *speaker.aliases}:
-        more = [one for one in others if one not in (speaker.name, *speaker.aliases)]
-        speaker.aliases = (*speaker.aliases, *more)[:10]
+    turn_names = (turn.speaker, *turn.aliases)
+    if not set(turn_names) <= {speaker.name, *speaker.aliases}:
+        new_names = [one for one in turn_names if one not in (speaker.name, *speaker.aliases)]
+        speaker.aliases = (*speaker.aliases, *new_names)[:10]
     overview.groups.setdefault(turn.chat, set()).add(turn.key)
 
 
 def _guess(overview: Overview, files: list[str], names: Iterable[str]) -> tuple[str, Reason | None]:
-    """The one with a name of the user's; the one who writes in every chat; of two the one who is
-    not in the file's name."""
-    own = {name_key(name) for name in names}
+    """Guesses the user's key, with the reason: the speaker with a name of the user; the one who
+    writes in every chat; of two, the one whose name is in no file name."""
+    user_keys = {name_key(name) for name in names}
     speakers = list(overview.speakers.values())
-    known = [s for s in speakers if own & {name_key(one) for one in (s.name, *s.aliases)}]
-    if len(known) == 1:
-        return known[0].key, Reason("guess_known_name")
-    everywhere = [s for s in speakers if len(s.chats) == len(overview.groups)]
-    if len(overview.groups) > 1 and len(everywhere) == 1:
-        return everywhere[0].key, Reason("guess_in_all_chats")
+    with_user_name = [
+        s for s in speakers if user_keys & {name_key(one) for one in (s.name, *s.aliases)}
+    ]
+    if len(with_user_name) == 1:
+        return with_user_name[0].key, Reason("guess_known_name")
+    in_all_chats = [s for s in speakers if len(s.chats) == len(overview.groups)]
+    if len(overview.groups) > 1 and len(in_all_chats) == 1:
+        return in_all_chats[0].key, Reason("guess_in_all_chats")
     unnamed = [s for s in speakers if not any(s.name and s.name in name for name in files)]
     if len(speakers) == 2 and len(unnamed) == 1:
         return unnamed[0].key, Reason("guess_not_in_name")

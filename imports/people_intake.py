@@ -1,5 +1,5 @@
-"""People and memories of a file become contacts, relations and memories: planned before anything is
-written, then taken in as one change, which undo takes back. The same file again changes nothing."""
+"""Stores people and memories of a file as contacts, relations and memories: planned before anything
+is written, then written as one change that can be undone. The same file again changes nothing."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from understanding.statements.secrets import cleared
 from understanding.text import truncate
 
 VERB = "import_people"
-# Who said what an address book notes; what a dump holds was said by "import:" and its format.
+# The speaker of notes in an address book; that of a dump's memories is "import:" and its format.
 NOTED_BY = "operator:vcard"
 CHUNK = 500
 # Graphemes of a note that are kept as a memory.
@@ -41,8 +41,8 @@ OUTCOMES = ("new", "changed", "same", "undecided", "skipped")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a file brings: new ``memories``, each with whom it is about, and ``relations``, none of
-    them stored; ``known_memories`` counts those that are there already."""
+    """What a file adds: new ``memories``, each with the contacts that it is about, and
+    ``relations``, all unsaved; ``known_memories`` counts the memories that are stored already."""
 
     dump: Dump
     matched: Sequence[Matched]
@@ -65,48 +65,48 @@ class Plan:
 
 
 def plan(end_user: EndUser, dump: Dump, choices: Mapping[int, str] | None = None) -> Plan:
-    """What would become of a file for an end user; ``choices`` as ``match`` takes them. Raises
-    UnknownChoice."""
-    stated = cleared(dump.statements)
+    """Returns what importing a file would change. ``choices`` as in ``match``. Raises UnknownChoice."""
+    statements = cleared(dump.statements)
     dump = replace(
         dump,
         entries=cleared(dump.entries),
-        statements=stated,
+        statements=statements,
         ties=cleared(dump.ties),
-        left_out=dump.left_out + len(dump.statements) - len(stated),
+        left_out=dump.left_out + len(dump.statements) - len(statements),
     )
     entries = [_in_language(entry, end_user.language) for entry in dump.entries]
     matched, circle = match(end_user, entries, choices)
-    known = {one.entry.number: one.known for one in matched if one.known is not None}
-    said = list(_said(end_user, dump, matched, known))
-    there = _there(end_user, [memory for memory, _ in said])
-    fresh: dict[str, tuple[Memory, Sequence[Contact]]] = {}
-    for memory, people in said:
-        if there.isdisjoint((memory.content_hash, _origin(memory))):
-            fresh.setdefault(memory.content_hash, (memory, people))
+    by_number = {one.entry.number: one.known for one in matched if one.known is not None}
+    drafts = list(_drafts(end_user, dump, matched, by_number))
+    stored_ids = _stored_ids(end_user, [memory for memory, _ in drafts])
+    new_memories: dict[str, tuple[Memory, Sequence[Contact]]] = {}
+    for memory, people in drafts:
+        if stored_ids.isdisjoint((memory.content_hash, _origin(memory))):
+            new_memories.setdefault(memory.content_hash, (memory, people))
     return Plan(
         dump,
         matched,
-        list(fresh.values()),
-        list(_relations(end_user, dump, matched, known, circle)),
-        len({memory.content_hash for memory, _ in said}) - len(fresh),
+        list(new_memories.values()),
+        list(_relations(end_user, dump, matched, by_number, circle)),
+        len({memory.content_hash for memory, _ in drafts}) - len(new_memories),
     )
 
 
 def _in_language(entry: Entry, language: str) -> Entry:
-    words = [_word(word, language) for word in entry.relationship.split(", ")]
+    """Returns the entry with its relationship in the language."""
+    words = [_relation_word(word, language) for word in entry.relationship.split(", ")]
     return replace(entry, relationship=", ".join(words))
 
 
-def _word(kind: str, language: str) -> str:
+def _relation_word(kind: str, language: str) -> str:
     return RELATIONS.get(kind, kind) if language == "zh" else kind
 
 
-def _said(
-    end_user: EndUser, dump: Dump, matched: Sequence[Matched], known: Mapping[int, Known]
+def _drafts(
+    end_user: EndUser, dump: Dump, matched: Sequence[Matched], by_number: Mapping[int, Known]
 ) -> Iterator[tuple[Memory, Sequence[Contact]]]:
-    """All that a file says in words of those who are taken in, and of the user, as memories
-    (unsaved)."""
+    """Yields unsaved memories for all notes and statements about people who are taken in, or about
+    the user, each with the contacts that it is about."""
     now = timezone.localtime(timezone=end_user.zone)
 
     def memory(text: str, speaker: str, people: Sequence[Contact], **metadata: Any) -> Memory:
@@ -123,41 +123,42 @@ def _said(
         )
 
     colon = wording(end_user.language)["colon"]
-    for person, whole in ((one.known, note) for one in matched for note in one.entry.notes):
+    for person, full_note in ((one.known, note) for one in matched for note in one.entry.notes):
         if person is not None:
-            note, contact = truncate(whole, MAX_NOTE), person.contact
+            note, contact = truncate(full_note, MAX_NOTE), person.contact
             line = " ".join(note.split())
-            named = any(name in line for name in person.all_names)
-            text = line if named else f"{contact.name}{colon}{line}"
-            noted = memory(text, NOTED_BY, [contact], vcard_note=note, vcard_of=str(contact.pk))
-            noted.say(now)
-            yield noted, [contact]
+            has_name = any(name in line for name in person.all_names)
+            text = line if has_name else f"{contact.name}{colon}{line}"
+            draft = memory(text, NOTED_BY, [contact], vcard_note=note, vcard_of=str(contact.pk))
+            draft.say(now)
+            yield draft, [contact]
     for statement in dump.statements:
-        people = [known[number].contact for number in statement.of if number in known]
+        people = [by_number[number].contact for number in statement.of if number in by_number]
         if people or statement.of_user or not statement.of:
             origin = {**statement.metadata, "imported": statement.ident}
-            stated = memory(statement.text, f"import:{dump.format}", people, **origin)
+            draft = memory(statement.text, f"import:{dump.format}", people, **origin)
             at = statement.at and min(statement.at, now).astimezone(end_user.zone)
-            stated.say(at or now)
-            yield stated, people
+            draft.say(at or now)
+            yield draft, people
 
 
 def _origin(memory: Memory) -> Any:
-    """What tells a memory that was imported before, whatever became of it since."""
+    """Returns what identifies a memory that was imported before, even if it was changed since: its
+    imported id, or the text of its note and the contact."""
     metadata = memory.metadata
     return metadata.get("imported") or (metadata["vcard_note"], metadata["vcard_of"])
 
 
-def _there(end_user: EndUser, memories: Sequence[Memory]) -> set[Any]:
-    """The hashes of these memories that hold already, and the origins of all that was imported."""
+def _stored_ids(end_user: EndUser, memories: Sequence[Memory]) -> set[Any]:
+    """Returns the hashes of these memories that are active already, and the origins of all imports."""
     if not memories or end_user.pk is None:
         return set()
     rows = Memory.objects.of(end_user)
-    said = rows.active().filter(content_hash__in={one.content_hash for one in memories})
+    same_texts = rows.active().filter(content_hash__in={one.content_hash for one in memories})
     imported = rows.filter(metadata__has_key="imported")
     notes = rows.filter(metadata__has_key="vcard_note")
     return {
-        *said.values_list("content_hash", flat=True),
+        *same_texts.values_list("content_hash", flat=True),
         *imported.values_list("metadata__imported", flat=True),
         *notes.values_list("metadata__vcard_note", "metadata__vcard_of"),
     }
@@ -167,29 +168,29 @@ def _relations(
     end_user: EndUser,
     dump: Dump,
     matched: Sequence[Matched],
-    known: Mapping[int, Known],
+    by_number: Mapping[int, Known],
     circle: Circle,
 ) -> Iterator[Relation]:
-    """The relations to people who are known then, each once, that nobody has stated yet."""
-    named = [
-        (found[0], related.kind, one.known)
+    """Yields the new relations between people who are known after the import, each once."""
+    from_entries = [
+        (others[0], related.kind, one.known)
         for one in matched
         if one.known is not None
         for related in one.entry.related
-        if len(found := [who for who in circle.find(related.name) if who is not one.known]) == 1
+        if len(others := [p for p in circle.find(related.name) if p is not one.known]) == 1
     ]
-    tied = [
-        (known[tie.subject], tie.kind, known[tie.object])
+    from_ties = [
+        (by_number[tie.subject], tie.kind, by_number[tie.object])
         for tie in dump.ties
-        if tie.subject in known and tie.object in known
+        if tie.subject in by_number and tie.object in by_number
     ]
-    stated = Relation.objects.of(end_user) if end_user.pk else Relation.objects.none()
-    there = set(stated.values_list("subject", "kind", "object"))
-    for subject, word, other in (*named, *tied):
-        kind = relations.cleaned(_word(word, end_user.language))
+    stored = Relation.objects.of(end_user) if end_user.pk else Relation.objects.none()
+    known_keys = set(stored.values_list("subject", "kind", "object"))
+    for subject, word, other in (*from_entries, *from_ties):
+        kind = relations.cleaned(_relation_word(word, end_user.language))
         key = (subject.contact.pk, kind, other.contact.pk)
-        if kind and subject is not other and key not in there:
-            there.add(key)
+        if kind and subject is not other and key not in known_keys:
+            known_keys.add(key)
             yield Relation(
                 end_user=end_user, subject=subject.contact, kind=kind, object=other.contact
             )
@@ -204,66 +205,70 @@ def take_in(
     actor: str,
     import_: Import | None = None,
 ) -> tuple[Plan, Change | None]:
-    """Takes in all that is planned, or nothing; returns the plan, and the change to undo it by, None
-    where there was nothing to do. Notes it in ``import_``, or in a new row where something was.
-    Raises UnknownChoice, and NotReadable where the user has been forgotten."""
-    held = EndUser.objects.lock(end_user.pk)
-    if held is None:
+    """Imports all of a file, or nothing. Returns the plan, and the change whose undo undoes it,
+    None if there was nothing to do. Notes the result in ``import_``, or in a new row if anything
+    changed. Raises UnknownChoice, and NotReadable if the user has been erased."""
+    user = EndUser.objects.lock(end_user.pk)
+    if user is None:
         raise NotReadable("user_forgotten")
-    wanted = plan(held, dump, choices)
-    counts = wanted.counts
+    planned = plan(user, dump, choices)
+    counts = planned.counts
     if not any(counts[name] for name in ("new", "changed", "relations", "memories")):
         if import_:
             import_.close(dump.format, counts, None)
-        return wanted, None
-    with recording(held, VERB, actor) as (recorder, change):
-        touched = {**_create(held, wanted, recorder), **_add_to(held, wanted, recorder)}
-        told = _relate(wanted.relations, recorder) | _remember(held, wanted, recorder)
-        for contact in held.contacts.filter(pk__in=told).light():
-            contact.end_user = held
+        return planned, None
+    with recording(user, VERB, actor) as (recorder, change):
+        touched = {**_add_contacts(user, planned, recorder), **_add_values(user, planned, recorder)}
+        mentioned = _add_relations(planned.relations, recorder) | _add_memories(
+            user, planned, recorder
+        )
+        for contact in user.contacts.filter(pk__in=mentioned).light():
+            contact.end_user = user
             store.save(contact, [])  # the card, which shows relations and notes
-        change.subjects = [str(pk) for pk in touched | told]
-        put(settings.MIO_CONTACTS_CREATED, str(change.id), end_user_id=held.pk)
-        if wanted.memories:
-            queue.enqueue("read_facts", held.pk)
-            queue.enqueue("embed", held.pk)
-    auto_merge.follow(held)
-    (import_ or Import(end_user=held)).close(dump.format, counts, change)
-    return wanted, change
+        change.subjects = [str(pk) for pk in touched | mentioned]
+        put(settings.MIO_CONTACTS_CREATED, str(change.id), end_user_id=user.pk)
+        if planned.memories:
+            queue.enqueue("read_facts", user.pk)
+            queue.enqueue("embed", user.pk)
+    auto_merge.follow(user)
+    (import_ or Import(end_user=user)).close(dump.format, counts, change)
+    return planned, change
 
 
-def _create(end_user: EndUser, wanted: Plan, recorder: Recorder) -> dict[UUID, None]:
-    fresh = [one.known.contact for one in wanted.matched if one.known and one.outcome == "new"]
-    for start in range(0, len(fresh), CHUNK):
-        contacts = fresh[start : start + CHUNK]
+def _add_contacts(end_user: EndUser, planned: Plan, recorder: Recorder) -> dict[UUID, None]:
+    """Stores the new contacts, and returns their ids in order."""
+    added = [one.known.contact for one in planned.matched if one.known and one.outcome == "new"]
+    for start in range(0, len(added), CHUNK):
+        contacts = added[start : start + CHUNK]
         namesakes = {place for place, contact in enumerate(contacts) if contact.namesake}
         if taken := store.create_all(end_user, contacts, namesakes):
             raise AssertionError(f"names that were free are taken at {sorted(taken)}")
         recorder.watch(contacts, created=True)
-    return dict.fromkeys(contact.pk for contact in fresh)
+    return dict.fromkeys(contact.pk for contact in added)
 
 
-def _add_to(end_user: EndUser, wanted: Plan, recorder: Recorder) -> dict[UUID, None]:
-    added: dict[UUID, tuple[Contact, set[str]]] = {}
-    for one in wanted.matched:
+def _add_values(end_user: EndUser, planned: Plan, recorder: Recorder) -> dict[UUID, None]:
+    """Saves what entries add to stored contacts, and returns the ids of these in order."""
+    changed: dict[UUID, tuple[Contact, set[str]]] = {}
+    for one in planned.matched:
         if one.outcome == "changed" and one.known is not None and not one.known.number:
             contact = one.known.contact
-            added.setdefault(contact.pk, (contact, set()))[1].update(one.adds)
-    recorder.watch(end_user.contacts.filter(pk__in=added).light())
-    for contact, fields in added.values():
+            changed.setdefault(contact.pk, (contact, set()))[1].update(one.adds)
+    recorder.watch(end_user.contacts.filter(pk__in=changed).light())
+    for contact, fields in changed.values():
         store.save(contact, sorted(fields))
-    return dict.fromkeys(added)
+    return dict.fromkeys(changed)
 
 
-def _relate(rows: Sequence[Relation], recorder: Recorder) -> dict[UUID, None]:
+def _add_relations(rows: Sequence[Relation], recorder: Recorder) -> dict[UUID, None]:
     Relation.objects.bulk_create(rows, batch_size=CHUNK)
     recorder.watch(rows, created=True)
     return {pk: None for row in rows for pk in (row.subject_id, row.object_id)}
 
 
-def _remember(end_user: EndUser, wanted: Plan, recorder: Recorder) -> dict[UUID, None]:
-    """Stores the memories, linked to whom they are about; workers read their facts."""
-    rows = [memory for memory, _ in wanted.memories]
+def _add_memories(end_user: EndUser, planned: Plan, recorder: Recorder) -> dict[UUID, None]:
+    """Stores the memories, linked to the contacts that they are about; workers read their facts."""
+    rows = [memory for memory, _ in planned.memories]
     tokens = context_tokens.tokens_of(end_user, rows)
     for row in rows:
         row.tokens = tokens[row.pk]
@@ -271,7 +276,7 @@ def _remember(end_user: EndUser, wanted: Plan, recorder: Recorder) -> dict[UUID,
     recorder.watch(rows, created=True)
     links = [
         Link(end_user=end_user, contact=contact, memory=memory, made_by=Link.MadeBy.OPERATOR)
-        for memory, people in wanted.memories
+        for memory, people in planned.memories
         for contact in {contact.pk: contact for contact in people}.values()
     ]
     Link.objects.bulk_create(links, batch_size=CHUNK)
@@ -281,15 +286,15 @@ def _remember(end_user: EndUser, wanted: Plan, recorder: Recorder) -> dict[UUID,
 
 @atomic()
 def take_back(change: Change) -> None:
-    """What the undo of an import does besides putting rows back: links that machines made of older
-    memories to its people go with these."""
-    made = [row["id"] for row in change.rows
+    """Undo hook of an import: deletes the links from older memories that a backfill made to the
+    contacts that the import created, and marks the import as undone."""
+    created = [row["id"] for row in change.rows
             if row["model"] == Contact._meta.label_lower and row["before"] is None]  # fmt: skip
-    own = [row["id"] for row in change.rows if row["model"] == Link._meta.label_lower]
-    older = Link.objects.of(change.end_user_id).filter(
-        contact__in=made,
+    own_links = [row["id"] for row in change.rows if row["model"] == Link._meta.label_lower]
+    backfilled = Link.objects.of(change.end_user_id).filter(
+        contact__in=created,
         made_by=Link.MadeBy.BACKFILL,
         memory__created_at__lt=change.created_at,
     )
-    older.exclude(pk__in=own).delete()
+    backfilled.exclude(pk__in=own_links).delete()
     Import.objects.of(change.end_user_id).filter(change=change.pk).update(state=Import.State.UNDONE)

@@ -1,8 +1,6 @@
-"""The parts of a file that somebody gives: itself, or the members of a zip archive, as streams.
+"""The parts of a file that somebody gives, as streams: the file itself, or members of a zip archive.
 
-Nothing is unpacked to a disk, and no more is read than the limits allow, whatever an archive
-says of itself.
-"""
+Nothing is unpacked to a disk, and no more is read than the limits allow, whatever an archive states."""
 
 import codecs
 import io
@@ -19,24 +17,24 @@ from typing import BinaryIO, TextIO, cast
 from accounts.reasons import Reason, Skipped
 from imports.types import NotReadable
 
-# The largest exports that people have reported are of 1 GB.
+# The largest exports that people have reported have 1 GB.
 MAX_BYTES = 4_000_000_000
 MAX_MEMBERS = 100_000
-# Text is packed to a fifth or a tenth; beyond this it is made to fill a disk.
+# Text is compressed to a fifth or a tenth; an archive beyond this is made to fill a disk.
 MAX_RATIO = 200
 HEAD = 64 * 1024
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# What reading an archive raises that is broken, or of a kind that isn't read.
+# Errors of an archive that is broken, or of a kind that isn't read.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error)
 _TEXTS = (".json", ".jsonl", ".txt", ".csv", ".vcf")
-# What no database holds: control characters, and halves of surrogate pairs.
+# What no database stores: control characters, and halves of surrogate pairs.
 _NOT_STORABLE = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127, *range(0xD800, 0xE000)])
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One stream of text: a file, or a member of an archive; ``name`` without its folders. ``day_first``:
-    somebody said whether its dates are D/M/Y. Whoever reads it notes in ``skipped`` what can't be read."""
+    """A stream of text: a file, or a member of an archive; ``name`` has no folders. ``day_first`` is
+    whether dates are D/M/Y, if somebody said so. Readers note in ``skipped`` what they can't read."""
 
     path: Path
     name: str
@@ -46,7 +44,7 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Opens it as bytes. Raises NotReadable where they are too many or damaged."""
+        """Opens it as bytes. Raises NotReadable if they are too many or damaged."""
         try:
             if not self.member:
                 with self.path.open("rb") as stream:
@@ -63,13 +61,14 @@ class Source:
 
     @contextmanager
     def text(self) -> Iterator[TextIO]:
-        """Opens it as text without a byte order mark, with U+FFFD for broken characters. Raises NotReadable."""
+        """Opens it as text without a byte order mark, broken characters as U+FFFD. Raises
+        NotReadable."""
         with self.open() as stream:
             encoding = encoding_of(self.head())
             yield io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")
 
     def whole(self, limit: int) -> bytes:
-        """All its bytes. Raises NotReadable where they are more than ``limit``."""
+        """Returns all bytes. Raises NotReadable if there are more than ``limit``."""
         raw = bytearray()
         with self.open() as stream:
             while piece := stream.read(1 << 20):
@@ -79,7 +78,7 @@ class Source:
         return bytes(raw)
 
     def head(self) -> bytes:
-        """Its first bytes."""
+        """Returns the first HEAD bytes."""
         with self.open() as stream:
             return stream.read(HEAD)
 
@@ -101,7 +100,7 @@ class _Limited(io.RawIOBase):
 
 
 def parts(path: Path, day_first: bool | None = None, name: str = "") -> list[Source]:
-    """The texts of a file in order of their names. Raises NotReadable."""
+    """Returns the texts of a zip archive by name, or the file itself. Raises NotReadable."""
     name = name or path.name
     try:
         packed = zipfile.is_zipfile(path)
@@ -117,8 +116,8 @@ def parts(path: Path, day_first: bool | None = None, name: str = "") -> list[Sou
         raise NotReadable("chat_too_large", limit=f"{MAX_MEMBERS} files")
     sources, skipped = [], Skipped()
     for info in infos:
-        inside = PureWindowsPath(info.filename)  # knows the separators of all systems
-        if inside.anchor or ".." in inside.parts:
+        member_path = PureWindowsPath(info.filename)  # knows the separators of all systems
+        if member_path.anchor or ".." in member_path.parts:
             raise NotReadable("chat_path_leads_out", name=name)
         if not info.filename.lower().endswith(_TEXTS) or info.filename.startswith("__MACOSX/"):
             continue
@@ -131,29 +130,29 @@ def parts(path: Path, day_first: bool | None = None, name: str = "") -> list[Sou
 
 
 def encoding_of(raw: bytes) -> str:
-    """UTF-8, unless most lines beyond ASCII are none: then that of Chinese, whose bytes come in
-    pairs, or of Western Windows, where they come alone."""
+    """Guesses an encoding: UTF-8, unless most lines beyond ASCII are invalid in it; then GB 18030
+    if the bytes beyond ASCII come in pairs, as in Chinese, else Windows-1252. UTF-16 has a mark."""
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     lines = [line for line in raw.split(b"\n") if not line.isascii()]
-    wrong = sum("\ufffd" in line.decode("utf-8", errors="replace") for line in lines)
-    if wrong < 2 or wrong * 2 <= len(lines):
+    invalid = sum("\ufffd" in line.decode("utf-8", errors="replace") for line in lines)
+    if invalid < 2 or invalid * 2 <= len(lines):
         return "utf-8-sig"
-    runs = [
+    run_lengths = [
         sum(1 for _ in run)
-        for beyond, run in groupby(raw[:HEAD], lambda byte: byte > 127)
-        if beyond
+        for beyond_ascii, run in groupby(raw[:HEAD], lambda byte: byte > 127)
+        if beyond_ascii
     ]
-    return "cp1252" if sum(run % 2 for run in runs) * 2 > len(runs) else "gb18030"
+    return "cp1252" if sum(run % 2 for run in run_lengths) * 2 > len(run_lengths) else "gb18030"
 
 
 def decoded(head: bytes) -> str:
-    """The beginning of a text, whatever can be read of it."""
+    """Decodes the beginning of a text, as far as it can be read."""
     return head.decode(encoding_of(head), errors="replace").removeprefix("\ufeff")
 
 
 def readable_lines(raw: bytes, skipped: Skipped) -> str:
-    """A text in UTF-8 with empty lines for those that are none, which are ``skipped``."""
+    """Decodes UTF-8; lines that are invalid become empty and are noted in ``skipped``."""
     lines = raw.decode("utf-8-sig", errors="replace").split("\n")
     for place, line in enumerate(lines):
         if "\ufffd" in line:
@@ -163,5 +162,5 @@ def readable_lines(raw: bytes, skipped: Skipped) -> str:
 
 
 def storable(text: str) -> str:
-    """``text`` without what no database holds."""
+    """Returns ``text`` without characters that no database stores."""
     return text.translate(_NOT_STORABLE)

@@ -11,22 +11,22 @@ Role = Literal["user", "assistant", ""]
 
 
 class NotReadable(CodedError):
-    """The file can't be taken in; the reason says what to do. Nothing of it was."""
+    """The file can't be imported; the reason says what to do."""
 
     def __init__(self, code: str | Reason, **params: object) -> None:
         super().__init__(code if isinstance(code, Reason) else Reason(code, **params))
 
 
 class DayOrderUnknown(NotReadable):
-    """Whether 3/4 is in March or in April can't be told from the file."""
+    """The file does not show whether 3/4 is in March or in April."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of an export. ``speaker`` is the name that the file gives, ``key`` what tells
-    speakers apart (an account, else the name), ``aliases`` are other names of theirs. ``role`` is
-    empty where the file does not say whether the owner wrote it. ``at`` has a zone where the file
-    has one, else it is by the owner's clock; None: unknown. ``chat`` tells conversations apart."""
+    """One message of an export. ``speaker`` is the name in the file; ``key`` distinguishes speakers
+    (an account, else the name), ``aliases`` are the speaker's other names. ``role`` is empty if the
+    file does not say whether the owner wrote it. ``at`` has a zone if the file has one, else it is
+    by the owner's clock; None if unknown. ``chat`` distinguishes conversations."""
 
     speaker: str
     text: str
@@ -43,7 +43,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another person named on a card; ``kind`` is in English, or the card's own words."""
+    """A person named on the card of another; ``kind`` is in English, or the card's own words."""
 
     name: str
     kind: str
@@ -51,8 +51,8 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One person of an address book. ``number`` is the place in the file, from 1; ``name`` is
-    empty when the card has none (a company, a bare telephone number)."""
+    """One person of an address book. ``number`` is the place in the file, from 1; ``name`` is empty
+    if the card has none (a company, a bare telephone number)."""
 
     number: int
     name: str
@@ -67,8 +67,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A memory that a file holds. ``of`` are the numbers of the entries that it is about, and
-    ``of_user`` says whether it is about the user; ``ident`` tells it from others of its program."""
+    """A memory in a file. ``of`` are the numbers of the entries that it is about, ``of_user`` says
+    whether it is about the user; ``ident`` is its id among the memories of its program."""
 
     text: str
     ident: str
@@ -80,7 +80,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """The entry ``subject`` is the ``kind`` of the entry ``object``, by their numbers."""
+    """A relation of two entries: the entry number ``subject`` is the ``kind`` of ``object``."""
 
     subject: int
     kind: str
@@ -89,11 +89,10 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """People and memories of another program, as a file holds them. ``owners``: who may be the
-    user, where somebody has to say so, with how many things the file says of them; ``may_be_none``
-    whether it may be none of them.
-    ``left_out`` counts memories of somebody else, or that have expired; what is ``skipped`` can't
-    be read."""
+    """People and memories of another program. ``owners`` are those who may be the user, if somebody
+    has to say so, with the number of the file's statements about each; ``may_be_none`` says whether
+    the user may be none of them. ``left_out`` counts memories of others and expired ones; what
+    can't be read is in ``skipped``."""
 
     format: str
     entries: tuple[Entry, ...]

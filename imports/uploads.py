@@ -1,5 +1,5 @@
-"""Uploaded files until they are taken in: in MIO_HOME, which web and workers share, each beside what
-was found in it, since both hold names and words."""
+"""Uploaded files until they are imported. They are in MIO_HOME, which web and workers share, each
+beside what was found in it, since both contain names and texts."""
 
 import json
 import time
@@ -25,13 +25,13 @@ from imports.models import Import
 from imports.types import DayOrderUnknown, Dump, NotReadable
 from understanding.text import estimate_tokens
 
-# Seconds after which an import leaves the worker to others for a while.
+# Seconds after which an import leaves the worker to other tasks for a while.
 TURN = 300.0
 # How long a file waits for an answer.
 KEPT = timedelta(days=1)
 SHOWN = 100  # writers
 SHOWN_ENTRIES = 300
-# Who has to be chosen comes first, then what would change.
+# Entries that somebody has to decide come first, then those that would change something.
 _ORDER = ("undecided", "changed", "new", "skipped", "same")
 LONGEST_NAME = 200
 WAITING = (Import.State.UPLOADED, Import.State.READY, Import.State.RUNNING)
@@ -39,10 +39,10 @@ WAITING = (Import.State.UPLOADED, Import.State.READY, Import.State.RUNNING)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a page shows of a file. ``guess``, ``me`` and ``choices`` are keys, by the speaker or the number of
-    an entry; ``why``, ``error`` and ``skipped`` stored reasons. Of people and memories ``owners`` are
-    who may be the user until it is ``answered``; then ``counts`` and ``entries`` say what would become
-    of them."""
+    """What a page shows of an uploaded file. ``guess`` and ``me`` are keys of speakers or owners,
+    ``choices`` are by the number of an entry; ``why``, ``error`` and ``skipped`` are stored
+    reasons. ``owners`` are those who may be the user until that is ``answered``; then ``counts``
+    and ``entries`` say what the import would change."""
 
     name: str
     format: str = ""
@@ -74,13 +74,13 @@ class Found:
 
 
 def keep(end_user: EndUser, upload: UploadedFile, zone: str = "") -> Import:
-    """Stores an uploaded file, to be looked through."""
+    """Stores an uploaded file, which ``look`` then reads."""
     clean()
     import_ = Import.objects.create(end_user=end_user, zone=zone)
     with path_of(import_).open("wb") as file:
         for chunk in upload.chunks():
             file.write(chunk)
-    _write(import_, Found(Path(upload.name or "").name[:LONGEST_NAME]))
+    _store_found(import_, Found(Path(upload.name or "").name[:LONGEST_NAME]))
     return import_
 
 
@@ -95,7 +95,7 @@ def _folder() -> Path:
 
 
 def found_in(import_: Import) -> Found | None:
-    """What was found in a file; None once it is gone."""
+    """Returns what was found in a file; None once it is deleted."""
     try:
         text = path_of(import_).with_suffix(".json").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -104,43 +104,43 @@ def found_in(import_: Import) -> Found | None:
 
 
 def enqueue(task: str, import_: Import) -> None:
-    """Queues ``look`` or ``take_in``, in the turn of the import's end user."""
+    """Queues ``look`` or ``take_in`` as a task of the import's end user."""
     put(f"imports.uploads.{task}", str(import_.pk), end_user_id=import_.end_user_id)
 
 
-def _of(import_id: str, state: str) -> Import | None:
+def _import_in(import_id: str, state: str) -> Import | None:
     rows = Import.objects.select_related("end_user__app")
     return rows.filter(pk=import_id, state=state).first()
 
 
 @all_users()
 def look(import_id: str) -> None:
-    """A task: reads an uploaded file to its end, and notes what is in it or why it can't be taken
-    in. May run twice."""
-    if (import_ := _of(import_id, Import.State.UPLOADED)) is None:
+    """Task: reads an uploaded file, and notes what is in it or why it can't be imported. May run
+    twice."""
+    if (import_ := _import_in(import_id, Import.State.UPLOADED)) is None:
         return
-    before = found_in(import_) or Found("")
+    earlier = found_in(import_) or Found("")
     path, zone = path_of(import_), zone_of(import_)
     try:
-        dump = dumps.read(path, before.me if before.answered else None, before.name)
+        dump = dumps.read(path, earlier.me if earlier.answered else None, earlier.name)
         if dump is not None:
-            _note(import_, _of_people(import_, dump, before), len(dump.entries))
+            _mark_ready(import_, _found_in_dump(import_, dump, earlier), len(dump.entries))
             return
         names = import_.end_user.names
-        chat = overview.look(path, zone, import_.day_first, names, before.name)
+        chat = overview.look(path, zone, import_.day_first, names, earlier.name)
     except NotReadable as error:
         asks = isinstance(error, DayOrderUnknown)
-        _write(import_, Found(before.name, error=stored(error.reason), asks_day_order=asks))
+        _store_found(import_, Found(earlier.name, error=stored(error.reason), asks_day_order=asks))
         state = Import.State.READY if asks else Import.State.FAILED
         Import.objects.filter(pk=import_.pk).update(
             state=state, error=stored(error.reason), looked_at=timezone.now()
         )
         return
-    _note(import_, _of_chat(import_, chat, before.name), chat.messages)
+    _mark_ready(import_, _found_in_chat(import_, chat, earlier.name), chat.messages)
 
 
-def _note(import_: Import, found: Found, total: int) -> None:
-    _write(import_, found)
+def _mark_ready(import_: Import, found: Found, total: int) -> None:
+    _store_found(import_, found)
     Import.objects.filter(pk=import_.pk).update(
         state=Import.State.READY,
         error="",
@@ -150,7 +150,7 @@ def _note(import_: Import, found: Found, total: int) -> None:
     )
 
 
-def _of_chat(import_: Import, chat: overview.Overview, name: str) -> Found:
+def _found_in_chat(import_: Import, chat: overview.Overview, name: str) -> Found:
     speakers = chat.most_first()
     found = Found(
         name,
@@ -162,34 +162,34 @@ def _of_chat(import_: Import, chat: overview.Overview, name: str) -> Found:
         more=max(0, len(speakers) - SHOWN),
         guess=chat.guess,
         why=stored(chat.guess_reason or ""),
-        skipped=_named(chat.skipped),
+        skipped=_stored_reasons(chat.skipped),
     )
     return found if import_.day_first is None else replace(found, day_first=import_.day_first)
 
 
-def _of_people(import_: Import, dump: Dump, before: Found) -> Found:
-    """Who of a file may be the user, or once that is said, what would become of it."""
+def _found_in_dump(import_: Import, dump: Dump, earlier: Found) -> Found:
+    """Returns who of a file may be the user; once that is answered, what the import would change."""
     found = Found(
-        before.name,
+        earlier.name,
         format=dump.format,
         owners=[
             {"key": key, "memories": count} for key, count in islice(dump.owners.items(), SHOWN)
         ],
         more=max(0, len(dump.owners) - SHOWN),
         may_be_none=dump.may_be_none,
-        me=before.me,
-        answered=before.answered,
+        me=earlier.me,
+        answered=earlier.answered,
         unreadable=dump.skipped.count,
-        skipped=_named(dump.skipped),
+        skipped=_stored_reasons(dump.skipped),
     )
-    if dump.owners and not before.answered:
+    if dump.owners and not earlier.answered:
         return found
     planned = people_intake.plan(import_.end_user, dump)
     matched = sorted(planned.matched, key=lambda one: _ORDER.index(one.outcome))
     return replace(
         found,
         counts=planned.counts,
-        entries=[_entry(one) for one in matched[:SHOWN_ENTRIES]],
+        entries=[_entry_as_json(one) for one in matched[:SHOWN_ENTRIES]],
         answered=True,
         more=max(0, len(matched) - SHOWN_ENTRIES),
         model_calls=len(planned.memories),
@@ -200,57 +200,57 @@ def _of_people(import_: Import, dump: Dump, before: Found) -> Found:
     )
 
 
-def _named(skipped: Skipped) -> list[str]:
+def _stored_reasons(skipped: Skipped) -> list[str]:
     return [stored(one) for one in skipped.named[:SHOWN]]
 
 
-def _added(one: Matched) -> dict[str, list[str]]:
-    """The values that an entry adds, by attribute or column: all of them where it is new."""
-    adds = asdict(one.entry) if one.outcome == "new" else one.adds
+def _added_values(matched: Matched) -> dict[str, list[str]]:
+    """Returns the values that an entry adds, by attribute or column; of a new contact, all values."""
+    adds = asdict(matched.entry) if matched.outcome == "new" else matched.adds
     plain = {name: [adds[name]] for name in ("relationship", "gender") if adds.get(name)}
     attributes = {key: list(values) for key, values in adds.get("attributes", {}).items()}
     return {**plain, "aliases": list(adds.get("aliases", ())), **attributes}
 
 
-def _entry(one: Matched) -> dict[str, Any]:
+def _entry_as_json(matched: Matched) -> dict[str, Any]:
     return {
-        "number": one.entry.number,
-        "name": one.entry.name,
-        "outcome": one.outcome,
-        "contact": str((one.known and one.known.stored_id) or ""),
-        "known": one.known.contact.name if one.known and one.outcome != "new" else "",
-        "why": stored(one.why or ""),
-        "adds": _added(one),
+        "number": matched.entry.number,
+        "name": matched.entry.name,
+        "outcome": matched.outcome,
+        "contact": str((matched.known and matched.known.stored_id) or ""),
+        "known": matched.known.contact.name if matched.known and matched.outcome != "new" else "",
+        "why": stored(matched.why or ""),
+        "adds": _added_values(matched),
         "candidates": [
-            {"key": known.key, "name": _distinguished(known)} for known in one.candidates
+            {"key": known.key, "name": _name_with_details(known)} for known in matched.candidates
         ],
-        "fixed": one.outcome == "skipped",
+        "fixed": matched.outcome == "skipped",
     }
 
 
-def _distinguished(known: Known) -> str:
+def _name_with_details(known: Known) -> str:
     keys = ("company", "birthday", "phone", "location")
     values = [known.contact.relationship, *(v for key in keys for v in known.values(key)[:1])]
-    more = ", ".join([value for value in values if value][:2])
-    return f"{known.contact.name} ({more})" if more else known.contact.name
+    details = ", ".join([value for value in values if value][:2])
+    return f"{known.contact.name} ({details})" if details else known.contact.name
 
 
-def answer(import_: Import, state: Import.State, **noted: Any) -> bool:
-    """Notes in ``Found`` what somebody answered, and has the file looked at again (UPLOADED) or taken in
-    (RUNNING); False where that is under way."""
+def answer(import_: Import, state: Import.State, **answers: Any) -> bool:
+    """Stores answers in ``Found``, and queues the file to be read again (UPLOADED) or imported
+    (RUNNING). Returns False if the import does not wait for an answer."""
     found = found_in(import_)
     ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
     if found is None or not ready.update(state=state):
         return False
-    _write(import_, replace(found, **noted))
+    _store_found(import_, replace(found, **answers))
     enqueue("look" if state == Import.State.UPLOADED else "take_in", import_)
     return True
 
 
 @all_users()
 def take_in(import_id: str) -> None:
-    """A task: takes a file in, in as many turns as it needs; then the file goes. May run twice."""
-    if (import_ := _of(import_id, Import.State.RUNNING)) is None:
+    """Task: imports a file, in as many turns as it needs, then deletes it. May run twice."""
+    if (import_ := _import_in(import_id, Import.State.RUNNING)) is None:
         return
     until = time.monotonic() + TURN
     path, found = path_of(import_), found_in(import_) or Found("")
@@ -267,6 +267,7 @@ def take_in(import_id: str) -> None:
 
 
 def _take_in_chat(import_: Import, found: Found, path: Path, until: float) -> bool:
+    """Imports turns until the time ``until``; returns whether all are stored."""
     zone, day_first = zone_of(import_), import_.day_first
     chat = overview.look(path, zone, day_first, (), found.name)
     turns = overview.turns(path, zone, day_first, found.name)
@@ -275,7 +276,7 @@ def _take_in_chat(import_: Import, found: Found, path: Path, until: float) -> bo
 
 
 def _take_in_people(import_: Import, dump: Dump, found: Found) -> None:
-    """Raises NotReadable. A choice that can't be any more, since its person is gone, is none."""
+    """Imports people and memories, without choices whose person is gone. Raises NotReadable."""
     choices = {int(number): choice for number, choice in found.choices.items()}
     while True:
         try:
@@ -298,8 +299,8 @@ def drop(import_: Import) -> None:
 
 
 def clean() -> None:
-    """Deletes files that nobody waits for: of imports that are over, gone with their user, or left
-    without an answer."""
+    """Deletes the files of imports that are over, gone with their user, or a day old, and imports
+    that got no answer within a day."""
     since = timezone.now() - KEPT
     waiting = Import.objects.filter(state__in=WAITING, created_at__gt=since)
     names = {str(pk) for pk in waiting.values_list("pk", flat=True)}
@@ -309,7 +310,7 @@ def clean() -> None:
     Import.objects.filter(state__in=WAITING[:2], created_at__lte=since).delete()
 
 
-def _write(import_: Import, found: Found) -> None:
+def _store_found(import_: Import, found: Found) -> None:
     path = path_of(import_).with_suffix(".json")
     text = json.dumps(asdict(found), cls=DjangoJSONEncoder, ensure_ascii=False)
     path.write_text(text, encoding="utf-8")

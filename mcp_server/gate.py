@@ -1,4 +1,4 @@
-"""``/mcp`` in front of Django: a key of one end user, or of an app with the user in the path."""
+"""Serves ``/mcp`` in front of Django: with a key of a user, or of an app and the user in the path."""
 
 import asyncio
 import contextvars
@@ -22,7 +22,7 @@ MAX_BODY = 100_000
 
 
 class Gate:
-    """An ASGI application that answers below ``/mcp`` and hands all else on."""
+    """An ASGI application that answers below ``/mcp`` and passes all other requests on."""
 
     def __init__(self, rest: ASGIApp) -> None:
         self._rest = rest
@@ -36,7 +36,7 @@ class Gate:
             await self._rest(scope, receive, send)
             return
         try:
-            asks = await asyncio.to_thread(_caller, scope)
+            identified = await asyncio.to_thread(_caller, scope)
         except ApiError as error:
             headers = {"Retry-After": str(error.wait)} if error.wait else {}
             if error.status_code == 401:
@@ -44,12 +44,13 @@ class Gate:
             body = envelope(str(error.get_codes()), str(error.detail))
             await JSONResponse(body, error.status_code, headers)(scope, receive, send)
             return
-        caller.set(asks)
+        caller.set(identified)
         manager = await self._running()
         await manager.handle_request({**scope, "path": PATH}, receive, send)
 
     async def _running(self) -> StreamableHTTPSessionManager:
-        """The manager of this process, started by the first request: some servers have no lifespan."""
+        """Returns the process's manager, started by the first request: some servers have no
+        lifespan."""
         if self._manager is None:
             # Hosts are checked here, against the same list as everywhere.
             open_to_all = TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -60,7 +61,7 @@ class Gate:
                 transport_security=open_to_all,
             )
             self._manager = server.session_manager
-            # Of no request: what the first caller was must not stay.
+            # In an empty context: nothing of the first request may stay.
             loop = asyncio.get_running_loop()
             self._starting = loop.create_task(
                 self._run(self._manager), context=contextvars.Context()
@@ -76,15 +77,15 @@ class Gate:
 
 @releasing
 def _caller(scope: Scope) -> Caller:
-    """Who calls. Raises ApiError."""
+    """Returns who calls. Raises ApiError."""
     headers = Headers(scope=scope)
     if len(headers.getlist("authorization")) > 1:
         raise ApiError(400, "repeated_header", "Send the header authorization once.")
     key, _quota = key_of(headers, bearer(headers.get("authorization", "")))
-    named = unquote(scope["path"].removeprefix(PATH).strip("/"))
-    if key.external_id and named not in ("", key.external_id):
+    path_user = unquote(scope["path"].removeprefix(PATH).strip("/"))
+    if key.external_id and path_user not in ("", key.external_id):
         raise ApiError(403, "key_of_one_user", "This key opens the memory of one user only.")
-    external_id = key.external_id or named
+    external_id = key.external_id or path_user
     if not external_id:
         raise ApiError(
             400, "no_user", "Use a key that is bound to one end user, or the address /mcp/USER."

@@ -1,7 +1,6 @@
-"""The server of the Model Context Protocol, by the official SDK, and its tools: for one end user the
-same verbs as the API's, and undone like these. The key says whose memory they open (``caller``), an
-argument never does.
-"""
+"""The server of the Model Context Protocol, by the official SDK. Its tools call the same verbs as
+the API, for one end user, and are undone like these. The key says whose memory they open
+(``caller``), never an argument."""
 
 import inspect
 import json
@@ -74,7 +73,7 @@ caller: ContextVar[Caller] = ContextVar("caller")
 
 
 def _text(value: Any) -> Any:
-    """A text as models send it: null for none, a number, a list of one, an object with a name."""
+    """Reads a text as models send it: null for none, a number, a list of one, an object with a name."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, dict):
@@ -86,7 +85,7 @@ def _text(value: Any) -> Any:
 
 
 def _bounded(least: int, most: int, default: int) -> BeforeValidator:
-    """Moves a number between these bounds; ``default`` stands for none."""
+    """Moves a number between these bounds; no value becomes ``default``."""
 
     def bounded(value: Any) -> Any:
         if value is None or value == "":
@@ -117,7 +116,7 @@ Confirmed = Annotated[
 
 
 class Server(MCPServer):
-    """Says what is wrong with arguments in words for a model, without addresses of pydantic's."""
+    """Explains invalid arguments in words for a model, without addresses of pydantic's."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         try:
@@ -145,8 +144,8 @@ def tool(annotations: ToolAnnotations, *, structured: bool | None = None) -> Cal
         _user, *arguments = signature.parameters.values()
 
         @wraps(work)
-        def called(**given: Any) -> Any:
-            return _with_user(partial(work, **given))
+        def called(**values: Any) -> Any:
+            return _with_user(partial(work, **values))
 
         called.__signature__ = signature.replace(parameters=arguments)  # type: ignore[attr-defined]
         server.tool(annotations=annotations, structured_output=structured)(called)
@@ -157,13 +156,13 @@ def tool(annotations: ToolAnnotations, *, structured: bool | None = None) -> Cal
 
 @releasing
 def _with_user(work: Callable[[EndUser], Any]) -> Any:
-    """What ``work`` returns for the caller's end user, whom the first call makes. Raises ToolError."""
-    asks = caller.get()
+    """Calls ``work`` with the caller's end user, which the first call creates. Raises ToolError."""
+    current = caller.get()
     try:
-        with placement.entered(asks.app, asks.external_id, writes=False):
-            with app_scope(asks.app.pk):
-                user = placement.first_seen(asks.app, asks.external_id)
-            user.app = asks.app
+        with placement.entered(current.app, current.external_id, writes=False):
+            with app_scope(current.app.pk):
+                user = placement.first_seen(current.app, current.external_id)
+            user.app = current.app
             with user_scope(user):
                 return work(user)
     except (CodedError, Moving) as error:
@@ -177,7 +176,7 @@ _USER = {"user", "the user", "me", "myself", "i", "self", "用户", "我", "自�
 
 
 class Unclear(CodedError):
-    """A tool was called with what names nothing, or several."""
+    """A tool was called with an argument that names nothing, or several things."""
 
 
 @tool(READS)
@@ -203,7 +202,7 @@ def get_person(user: EndUser, person: Person) -> dict[str, Any]:
             {"at": event.get("at", ""), "text": event["text"]} for event in contact.timeline
         ],
         "memories": [
-            _memory(user, one) for one in memories.order_by("-said_at", "id")[:MAX_MEMORIES]
+            _fields(user, one) for one in memories.order_by("-said_at", "id")[:MAX_MEMORIES]
         ],
     }
 
@@ -216,10 +215,10 @@ def remember(user: EndUser, content: Sentence, person: Person = "") -> dict[str,
     # One call of a user at a time: a model may send several about somebody new at once.
     EndUser.objects.lock(user.pk)
     actor, people = caller.get().actor, list[Contact]()
-    own = {*_USER, user.external_id, *user.names}
-    if person and normalise(person) not in map(normalise, own):
-        known = _known(user, person)
-        people = [known or edit.create_contact(user, person, actor=actor)[0]]
+    own_names = {*_USER, user.external_id, *user.names}
+    if person and normalise(person) not in map(normalise, own_names):
+        contact = _find_contact(user, person)
+        people = [contact or edit.create_contact(user, person, actor=actor)[0]]
     memory, change = edit_memories.add(
         user,
         content,
@@ -229,7 +228,7 @@ def remember(user: EndUser, content: Sentence, person: Person = "") -> dict[str,
         subtype=Subtype.OTHER if people else Subtype.SELF,
         speaker=SPEAKER,
     )
-    return {**_memory(user, memory), "people": [str(one.pk) for one in people], **_undo(change)}
+    return {**_fields(user, memory), "people": [str(one.pk) for one in people], **_id_of(change)}
 
 
 @tool(READS)
@@ -258,12 +257,12 @@ def correct(
     if memory and not (person or attribute):
         row = _one_memory(user, memory)
         if content:
-            return _undo(edit_memories.edit(user, row.pk, {"content": content}, actor=actor))
-        return _undo(edit_memories.outdate(user, [row], actor=actor))
+            return _id_of(edit_memories.edit(user, row.pk, {"content": content}, actor=actor))
+        return _id_of(edit_memories.outdate(user, [row], actor=actor))
     if person and attribute and not memory:
         contact = _contact(user, person)
         values = {"attributes": {attribute_key(attribute): [value] if value else []}}
-        return _undo(edit.edit_contact(user, contact.pk, values, actor=actor)[1])
+        return _id_of(edit.edit_contact(user, contact.pk, values, actor=actor)[1])
     raise ToolError("Give a memory (and its content), or a person with an attribute.")
 
 
@@ -272,14 +271,14 @@ def same_person(user: EndUser, one: Person, other: Person) -> dict[str, Any]:
     """Merges two people who are one; the first one's name stays. Only when the user says so."""
     survivor, loser = _contact(user, one), _contact(user, other)
     change = merge_contacts.merge(user, loser.pk, survivor.pk, actor=caller.get().actor)
-    return {"id": str(survivor.pk), "name": survivor.name, **_undo(change)}
+    return {"id": str(survivor.pk), "name": survivor.name, **_id_of(change)}
 
 
 @tool(ADDS)
 def different_people(user: EndUser, one: Person, other: Person) -> dict[str, Any]:
     """Notes that two people who may look alike are two."""
     first, second = _contact(user, one), _contact(user, other)
-    return _undo(merge.not_the_same(user, first.pk, second.pk, actor=caller.get().actor))
+    return _id_of(merge.not_the_same(user, first.pk, second.pk, actor=caller.get().actor))
 
 
 @tool(READS)
@@ -315,7 +314,7 @@ def forget(
         contact = _contact(user, person)
         plan, request = erase.preview_contact(user, contact.pk), ForgetRequest(contact.pk)
     rows = plan.rows.order_by("-said_at", "id")[:MAX_MEMORIES]
-    shown = [_memory(user, one) for one in rows]
+    shown = [_fields(user, one) for one in rows]
     if not confirmed:
         return {"would_forget": shown, "count": plan.memories, "done": False}
     forget_asked(user, [request])
@@ -351,7 +350,7 @@ def fetch(user: EndUser, id: Annotated[str, TEXT]) -> str:  # noqa: A002 the nam
 
 
 def _search(user: EndUser, query: str, limit: int) -> list[Memory]:
-    """The memories that have to do with a question, the best first."""
+    """Returns the memories that have to do with a question, the best first."""
     return [
         hit.memory
         for hit in hybrid_search.search(
@@ -361,16 +360,16 @@ def _search(user: EndUser, query: str, limit: int) -> list[Memory]:
 
 
 def _with_people(user: EndUser, memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    """Memories as a tool shows them, with whom they are about."""
+    """Returns memories as a tool shows them, with the names of the contacts that they are about."""
     links = Link.objects.of(user).standing().filter(memory__in=memories)
-    people: dict[UUID, list[str]] = {}
+    names: dict[UUID, list[str]] = {}
     for memory, name in links.values_list("memory", "contact__name"):
-        people.setdefault(memory, []).append(name)
-    return [{**_memory(user, one), "people": people.get(one.pk, [])} for one in memories]
+        names.setdefault(memory, []).append(name)
+    return [{**_fields(user, one), "people": names.get(one.pk, [])} for one in memories]
 
 
 def _one_memory(user: EndUser, memory: str) -> Memory:
-    """The memory with this id. Raises Unclear."""
+    """Returns the memory with this id. Raises Unclear."""
     pk = _uuid(memory)
     row = Memory.objects.of(user).filter(pk=pk).first() if pk else None
     if row is None:
@@ -379,22 +378,23 @@ def _one_memory(user: EndUser, memory: str) -> Memory:
 
 
 def _contact(user: EndUser, person: str) -> Contact:
-    """Who is meant by an id or a name. Raises Unclear where that is nobody, or several."""
-    contact = _known(user, person)
+    """Returns the contact of an id or a name. Raises Unclear for none, or several."""
+    contact = _find_contact(user, person)
     if contact is None:
         raise Unclear(Reason("nobody_called", name=person))
     return contact
 
 
-def _known(user: EndUser, person: str) -> Contact | None:
+def _find_contact(user: EndUser, person: str) -> Contact | None:
+    """Returns the contact of an id, name or description, or None. Raises Unclear for several."""
     pk = _uuid(person)
     if pk is not None:
         return store.survivor(user, pk)
     contacts = store.find(user, person)
     if not contacts:
         # By role, nickname or description, as in a message.
-        meant = build.trace(user, ContextRequest(person, include=("cards",))).injection.contacts
-        contacts = list(Contact.objects.of(user).filter(pk__in=[one.id for one in meant]))
+        traced = build.trace(user, ContextRequest(person, include=("cards",))).injection.contacts
+        contacts = list(Contact.objects.of(user).filter(pk__in=[one.id for one in traced]))
     if len(contacts) > 1:
         several = "; ".join(f"{one.pk}: {one.name}, {one.relationship}" for one in contacts)
         raise Unclear(Reason("several_called", name=person, several=several))
@@ -408,12 +408,12 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def _memory(user: EndUser, memory: Memory) -> dict[str, Any]:
+def _fields(user: EndUser, memory: Memory) -> dict[str, Any]:
     day = timezone.localtime(memory.said_at, user.zone).date()
     return {"id": str(memory.pk), "content": memory.content, "said_on": day.isoformat()}
 
 
-def _undo(change: Any) -> dict[str, Any]:
+def _id_of(change: Any) -> dict[str, Any]:
     return {"change_id": str(change.pk) if change else None}
 
 

@@ -10,13 +10,13 @@ from types import FrameType
 
 
 class TimeLimitExceeded(Exception):
-    """The work took longer than it may."""
+    """The work took longer than its time limit."""
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raises TimeLimitExceeded in what is done in it after so long: in a pattern, in SQL, waiting for
-    a model. In another than the process's main thread a call into C or the database is waited for."""
+    """Raises TimeLimitExceeded in the block after ``seconds``: in a pattern, in SQL, waiting for a
+    model. Outside the main thread, it waits for the end of a call into C or the database."""
     main = threading.current_thread() is threading.main_thread()
     with _alarm(seconds) if main else _interruption(seconds):
         yield
@@ -24,48 +24,48 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    def over(_signal: int, _frame: FrameType | None) -> None:
+    def expire(_signal: int, _frame: FrameType | None) -> None:
         raise TimeLimitExceeded
 
-    outer, _ = signal.getitimer(signal.ITIMER_REAL)  # the queue's own limit for the whole task
+    outer_limit, _ = signal.getitimer(signal.ITIMER_REAL)  # the queue's own, for the whole task
     started = time.monotonic()
-    handler = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, min(seconds, outer) if outer else seconds)
+    outer_handler = signal.signal(signal.SIGALRM, expire)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, outer_limit) if outer_limit else seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-        if outer:
-            left = outer - (time.monotonic() - started)
+        signal.signal(signal.SIGALRM, outer_handler)
+        if outer_limit:
+            left = outer_limit - (time.monotonic() - started)
             signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
 
 
 @contextmanager
 def _interruption(seconds: float) -> Iterator[None]:
-    """A thread gets no signals; the interpreter can be told to raise in it."""
-    thread, ending, ended = ctypes.c_ulong(threading.get_ident()), threading.Lock(), False
+    """Has the interpreter raise TimeLimitExceeded in this thread, which gets no signals."""
+    thread, lock, ended = ctypes.c_ulong(threading.get_ident()), threading.Lock(), False
     interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
-    def over() -> None:
-        with ending:
+    def expire() -> None:
+        with lock:
             if not ended:
                 interrupt(thread, ctypes.py_object(TimeLimitExceeded))
 
-    timer = threading.Timer(seconds, over)
+    timer = threading.Timer(seconds, expire)
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
-        with ending:
+        with lock:
             ended = True
-            interrupt(thread, None)  # the thread's next work is not this one's
+            interrupt(thread, None)  # cancels it: the thread does other work next
         timer.cancel()
 
 
 class Budget:
-    """What is left of a run's provider calls and written rows. A unit of work that has begun is
+    """The provider calls and row writes that a run has left. A unit of work that has begun is
     finished, so a small overdraft is possible."""
 
     def __init__(self, calls: int, rows: int) -> None:

@@ -1,5 +1,5 @@
-"""Which facts can't both hold, whoever reads them: a new one ends an old one, not all that was
-told in the same breath."""
+"""Decides which facts can't both be true, whatever provider read them: a new fact ends the old fact
+that it contradicts, not the whole memory that states it."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -9,33 +9,33 @@ from understanding.attributes import is_single
 from understanding.text import HAN, letters, normalise
 
 _TASTES = (("likes", "interests"), ("dislikes",))
-# What an attribute is called once it is over, for those that are told of then as well.
+# The attribute of a value that is over, for attributes whose past values are kept.
 HISTORY = {"company": "former_company", "location": "former_location"}
 FORMER = {past: key for key, past in HISTORY.items()}
 
 
 def told_key(fact: StoredFact, said_at: datetime) -> str:
-    """The attribute that a fact told at ``said_at`` states: its own, the one for what is over, or
-    "" where what is over is no attribute."""
+    """Returns the attribute that a fact stated at ``said_at`` sets: its own key, or if it was over
+    by then the key for past values (company: former_company), "" if there is none."""
     if not fact.over(said_at) or fact.key in FORMER:
         return fact.key
     return HISTORY.get(fact.key, "")
 
 
 def opposites(key: str) -> tuple[str, ...]:
-    """The attributes whose value is none of ``key`` any more."""
-    return next((other for one, other in (_TASTES, _TASTES[::-1]) if key in one), ())
+    """Returns the attributes that lose a value when ``key`` gains it (likes: dislikes)."""
+    return next((opposite for tastes, opposite in (_TASTES, _TASTES[::-1]) if key in tastes), ())
 
 
 def same_value(one: str, other: str) -> bool:
-    """Whether one value says no other than the other, fuller or shorter."""
+    """Whether the letters of one value contain those of the other (Siemens, Siemens AG)."""
     left, right = letters(one), letters(other)
     return left in right or right in left
 
 
 def same_thing(one: str, other: str) -> bool:
-    """Whether two values name the same, or one a kind of the other: words are taken whole, so
-    that tea is none of steak."""
+    """Whether two values name the same thing, or one names a kind of the other. Outside Chinese,
+    whole words are compared, so that "tea" is not found in "steak"."""
     if HAN.search(one + other):
         return bool(letters(one) and letters(other)) and same_value(one, other)
     left, right = ({w.removesuffix("s") for w in normalise(v).split()} for v in (one, other))
@@ -45,14 +45,14 @@ def same_thing(one: str, other: str) -> bool:
 def contradicted(
     new: Sequence[StoredFact], said_at: datetime, old: Sequence[StoredFact]
 ) -> Iterator[tuple[StoredFact, StoredFact]]:
-    """Each fact of ``old`` that no longer holds by one of ``new``, told later at ``said_at``,
-    with that one. What was over already, or is told as over, contradicts nothing but itself."""
-    for before in old:
-        if before.outdated or before.over(said_at):
+    """Yields (new, old) for each ``old`` fact that a ``new`` one, stated at ``said_at``, ends. Old
+    facts that are over or outdated are skipped; a new fact that is over ends only its equal."""
+    for old_fact in old:
+        if old_fact.outdated or old_fact.over(said_at):
             continue
-        for after in new:
-            if after.person == before.person and _ends(after, said_at, before):
-                yield after, before
+        for new_fact in new:
+            if new_fact.person == old_fact.person and _ends(new_fact, said_at, old_fact):
+                yield new_fact, old_fact
                 break
 
 

@@ -1,5 +1,5 @@
-"""Whether a text says no more, or no less, than others, by its particulars: numbers, dates and names,
-whose loss or invention makes a memory wrong, and negations, which turn it round."""
+"""Compares texts by their particulars: numbers, dates and names, whose loss or invention makes a
+memory wrong, and negations, which reverse it."""
 
 from collections.abc import Iterable
 
@@ -24,15 +24,15 @@ _LATIN_WORD = regex.compile(rf"(?!\p{{Han}})\p{{L}}{_LETTERS}")
 
 
 def numbers(text: str) -> frozenset[str]:
-    """The numbers and dates of a text, as written, width and leading zeros apart."""
+    """Returns the numbers, dates and words of time or quantity in a text, without leading zeros."""
     norm = normalise(text)
-    found = [part.lstrip("0") or "0" for part in _NUMBER.findall(norm)]
-    return frozenset([*found, *_when_or_how_many(norm)])
+    numerals = [part.lstrip("0") or "0" for part in _NUMBER.findall(norm)]
+    return frozenset([*numerals, *_time_words(norm)])
 
 
-def _when_or_how_many(norm: str) -> list[str]:
-    """Words that say how many or when; months and weekdays are capitalised in English, but not
-    always by those who type."""
+def _time_words(norm: str) -> list[str]:
+    """Returns the words that state when or how many. Months and weekdays are found in lower case
+    too: not everybody capitalises them."""
     return [
         norm[start:end]
         for spans in finder("time_words", "particular")(norm).values()
@@ -41,41 +41,41 @@ def _when_or_how_many(norm: str) -> list[str]:
 
 
 def names(text: str) -> frozenset[str]:
-    """The names of a text, normalised: capitalised words that are no common English word, and
-    the places, organisations and works that are known or marked as such."""
-    found = {normalise(one.name) for one in entities.tag(text)}
+    """Returns the names in a text, normalised: capitalised words (at the start of a sentence only
+    if no common English word), and places, organisations and works that are known or marked."""
+    found_names = {normalise(entity.name) for entity in entities.tag(text)}
     for match in _CAPITALISED.finditer(text):
         word = normalise(match.group())
-        before = text[: match.start()].rstrip()[-1:]
-        begins = not before or not (before.isalnum() or before in ",;:'\")")
+        previous = text[: match.start()].rstrip()[-1:]
+        starts_sentence = not previous or not (previous.isalnum() or previous in ",;:'\")")
         if word in words("time_words", "particular"):
             continue
-        if not (begins and word in words("english_words")) and len(word) > 1:
-            found.add(word)
-    return frozenset(found)
+        if not (starts_sentence and word in words("english_words")) and len(word) > 1:
+            found_names.add(word)
+    return frozenset(found_names)
 
 
 def loses(text: str, source: str) -> frozenset[str]:
-    """The particulars of ``source`` that ``text`` has not."""
-    gone = (numbers(source) - numbers(text)) | _unsaid(names(source), text)
-    return gone | ({"negation"} if negations(text) < negations(source) else set())
+    """Returns the particulars of ``source`` that ``text`` lacks; "negation" if it negates less."""
+    lost = (numbers(source) - numbers(text)) | _missing_names(names(source), text)
+    return lost | ({"negation"} if negations(text) < negations(source) else set())
 
 
 def adds(text: str, sources: Iterable[str]) -> frozenset[str]:
-    """The particulars of ``text`` that none of ``sources`` has."""
+    """Returns the particulars of ``text`` that no source has; "negation" if it negates more."""
     sources = list(sources)
-    known = frozenset().union(*map(numbers, sources))
-    new = (numbers(text) - known) | _unsaid(names(text), " ".join(sources))
-    more = negations(text) > sum(map(negations, sources))
-    return frozenset(new | ({"negation"} if more else set()))
+    known_numbers = frozenset().union(*map(numbers, sources))
+    added = (numbers(text) - known_numbers) | _missing_names(names(text), " ".join(sources))
+    negates_more = negations(text) > sum(map(negations, sources))
+    return frozenset(added | ({"negation"} if negates_more else set()))
 
 
-def _unsaid(wanted: Iterable[str], text: str) -> frozenset[str]:
-    """The names that ``text`` does not hold, whatever their case and ending."""
+def _missing_names(expected: Iterable[str], text: str) -> frozenset[str]:
+    """Returns the names whose words ``text`` lacks, ignoring case and a possessive ending."""
     norm = normalise(text)
-    held = set(_LATIN_WORD.findall(norm))
+    text_words = set(_LATIN_WORD.findall(norm))
     return frozenset(
         name
-        for name in wanted
-        if not (set(parts) <= held if (parts := _LATIN_WORD.findall(name)) else name in norm)
+        for name in expected
+        if not (set(parts) <= text_words if (parts := _LATIN_WORD.findall(name)) else name in norm)
     )

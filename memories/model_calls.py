@@ -1,4 +1,4 @@
-"""Every model call leaves a row: what was asked of whom, what it cost, how it ended."""
+"""Makes model calls and records each in a row: its model, purpose, cost and outcome."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from understanding.text import encodable, estimate_tokens
 
 T = TypeVar("T")
 Asked = LanguageProvider | Embedder
-MOST_KEPT = 4000  # code points of an answer that was of no use
+MOST_KEPT = 4000  # code points that are stored of an unusable answer
 
 
 def ask(
@@ -33,7 +33,7 @@ def ask(
     *,
     messages: int = 0,
 ) -> T:
-    """The value of the reply without secrets, after the call is written down. Re-raises
+    """Makes the call, records it and returns the reply's value without secrets. Re-raises
     ProviderError."""
     try:
         with traced(provider, purpose) as span:
@@ -48,13 +48,13 @@ def ask(
 
 
 def traced(asked: Asked, purpose: str) -> AbstractContextManager[Span]:
-    """The span of a call of a model."""
-    named = {"gen_ai.provider.name": asked.name, "gen_ai.request.model": asked.model}
-    return tracing.span(f"{purpose} {asked.model}", {**named, "mio.purpose": purpose})
+    """Returns the tracing span of a model call."""
+    attributes = {"gen_ai.provider.name": asked.name, "gen_ai.request.model": asked.model}
+    return tracing.span(f"{purpose} {asked.model}", {**attributes, "mio.purpose": purpose})
 
 
 def embed(end_user: EndUser, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
-    """The vectors of ``texts``, after the call is written down. Re-raises ProviderError."""
+    """Returns the vectors of ``texts`` and records the call. Re-raises ProviderError."""
     if not texts:
         return []
     started = time.perf_counter()
@@ -65,13 +65,13 @@ def embed(end_user: EndUser, embedder: Embedder, texts: Sequence[str]) -> list[l
         write_failure(end_user, embedder, "embed", error)
         raise
     tokens = sum(map(estimate_tokens, texts))
-    taken = (time.perf_counter() - started) * 1000
-    write(end_user, embedder, "embed", Usage(tokens, 0, taken))
+    elapsed_ms = (time.perf_counter() - started) * 1000
+    write(end_user, embedder, "embed", Usage(tokens, 0, elapsed_ms))
     return vectors
 
 
 def is_refused(asked: Asked) -> bool:
-    """Whether the model's server refuses whatever is asked."""
+    """Whether the model's server refuses every request."""
     return Outage.objects.filter(provider=asked.name, model=asked.model).exists()
 
 
@@ -85,8 +85,8 @@ def write(
     outcome: ModelCall.Outcome = ModelCall.Outcome.OK,
     answer: str = "",
 ) -> None:
-    """Writes down a call, how many new ``messages`` it read and an ``answer`` that was of no use."""
-    with suppress(IntegrityError), atomic():  # the user may be forgotten by now
+    """Records a call, how many new ``messages`` it read and its ``answer`` if that was unusable."""
+    with suppress(IntegrityError), atomic():  # the user may have been erased
         ModelCall.objects.create(
             end_user=end_user,
             provider=asked.name,
@@ -102,8 +102,8 @@ def write(
 
 
 def write_failure(end_user: EndUser, asked: Asked, purpose: str, error: ProviderError) -> None:
-    """Writes down a call that failed, and the outage where the server refuses everything. Nothing is
-    kept of an unusable answer that holds a secret or a telephone number."""
+    """Records a failed call, and an outage if the server refuses every request. An unusable answer
+    is not stored if it contains a secret or a telephone number."""
     outcome, answer = ModelCall.Outcome.TRANSIENT, ""
     if isinstance(error, RefusedError):
         _, error.opens = Outage.objects.get_or_create(

@@ -1,4 +1,4 @@
-"""The end user's own card: what is always to be known of them, whatever is talked about."""
+"""The end user's own card: what a model should always know about the user, whatever the topic."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time
@@ -24,36 +24,36 @@ Attributes = dict[str, list[dict[str, Any]]]
 
 
 def attributes_of(facts: Facts, at: datetime) -> Attributes:
-    """What of ``EndUser.own_facts`` holds at ``at``, in the order of the card, the last said value
-    first: each value once with the memories that state it, of a single key only one value."""
-    found: dict[str, dict[str, dict[str, Any]]] = {key: {} for key in ON_OWN_CARD}
+    """Returns the values of ``EndUser.own_facts`` valid at ``at`` by key, in the order of the card,
+    the last stated first: each once with the memories that state it, one for a single key."""
+    values_by_key: dict[str, dict[str, dict[str, Any]]] = {key: {} for key in ON_OWN_CARD}
     for fact in facts:
-        values = found.get(fact["kind"])
-        if values is None or not _holds(fact, at):
+        values = values_by_key.get(fact["kind"])
+        if values is None or not _is_valid(fact, at):
             continue
-        same = normalise(fact["value"])
-        if same in values:
-            values[same]["sources"].append(fact["memory"])
+        normal = normalise(fact["value"])
+        if normal in values:
+            values[normal]["sources"].append(fact["memory"])
         elif not (values and is_single(fact["kind"])):
             since = fact.get("since")
-            values[same] = {"value": fact["value"], "sources": [fact["memory"]], "since": since}
-    return {key: list(values.values()) for key, values in found.items() if values}
+            values[normal] = {"value": fact["value"], "sources": [fact["memory"]], "since": since}
+    return {key: list(values.values()) for key, values in values_by_key.items() if values}
 
 
 def of(end_user: EndUser) -> Attributes:
-    """What the user's own card tells on the day that it is in the talk."""
+    """Returns what is valid for the user at the end of the day of the conversation."""
     day_ends = datetime.combine(end_user.day_of_talk, time.max, end_user.zone)
     return attributes_of(end_user.own_facts, day_ends)
 
 
-def _holds(fact: Mapping[str, Any], at: datetime) -> bool:
+def _is_valid(fact: Mapping[str, Any], at: datetime) -> bool:
     since, until = (
         fact.get(name) and datetime.fromisoformat(fact[name]) for name in ("since", "until")
     )
     return not (since and since > at) and not (until and until <= at)
 
 
-# Written by hand, because to put it together took longer than to run it.
+# Written by hand, because building it with the ORM took longer than running it.
 _FAMILY = """
 SELECT name, relationship FROM contacts_contact
 WHERE end_user_id = %s AND merged_into_id IS NULL AND archived_at IS NULL AND id = ANY(ARRAY(
@@ -63,26 +63,26 @@ ORDER BY mention_count DESC, id LIMIT %s
 
 
 def text_of(end_user: EndUser) -> str:
-    """The card for a prompt: what is known of the user, and who of the contacts is a partner or
-    relative, those mentioned most. One statement."""
-    known = of(end_user)
+    """Returns the card for a prompt: what is known about the user, and the contacts who are
+    partners or relatives, the most mentioned first. One statement."""
+    attributes = of(end_user)
     kin = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
-    noted = wording(end_user.reads)["note"]
+    with_role = wording(end_user.reads)["note"]
     # Twice as many as are shown, since a name alone may look like a relative's.
     contacts = fetch(_FAMILY, [end_user.pk, end_user.pk, kin, 2 * MOST_FAMILY])
-    people = [
-        {"value": noted.format(name, role) if role and role != name else name}
+    relatives = [
+        {"value": with_role.format(name, role) if role and role != name else name}
         for name, role in contacts
         if is_family(name, role)
     ][:MOST_FAMILY]
-    both = {**known, "family": [*known.get("family", []), *people]}
-    return render({key: both[key] for key in ON_OWN_CARD if both.get(key)}, end_user.reads)
+    shown = {**attributes, "family": [*attributes.get("family", []), *relatives]}
+    return render({key: shown[key] for key in ON_OWN_CARD if shown.get(key)}, end_user.reads)
 
 
 def is_family(name: str, relationship: str) -> bool:
-    """Whether a contact is a partner or relative of the user's: by what they are to the user, or
-    where that isn't known by a name that is such a word. A former partner is none, and neither is
-    whoever is only called like a relative (王阿姨), or by a word that means others as well (老大)."""
+    """Whether a contact is a partner or relative of the user: by its relationship, or if that is
+    empty by a name that is such a word. A former partner is not, nor somebody who is only addressed
+    like a relative (王阿姨, Auntie Wang) or by a word that also means others (老大, eldest or boss)."""
     roles = roles_of(relationship or name)
     if not roles or any(r.subtype not in ("partner", "family") or "ex" in r.tags for r in roles):
         return False
@@ -90,8 +90,8 @@ def is_family(name: str, relationship: str) -> bool:
 
 
 def render(known: Attributes, language: str) -> str:
-    """The card in at most MOST_TOKENS: a line a key, labels in ``language``. Where there is no room for
-    all, the last said value of each key goes before the others."""
+    """Returns the card in at most MOST_TOKENS, one line per key, labels in ``language``. If not all
+    values fit, the last stated value of each key goes before the others."""
     shown: dict[str, list[str]] = {}
     left = MOST_TOKENS
     # The first value of each key, then the second of each, and so on.
@@ -99,7 +99,7 @@ def render(known: Attributes, language: str) -> str:
     for key, value in filter(None, chain(*rounds)):
         text = one_line(value, MAX_VALUE)
         caption = 0 if key in shown else estimate_tokens(label(key, language)) + 1
-        # With what stands between it and the next: an upper bound.
+        # With the separator to the next value: an upper bound.
         cost = caption + estimate_tokens(text) + 1
         if text and cost <= left:
             shown.setdefault(key, []).append(text)

@@ -1,4 +1,4 @@
-"""What a patch makes of a contact's profile, and what is left of it without a source.
+"""Applies patches to the profiles of contacts, and removes what has lost its sources.
 
 A new field of a profile also has a place in ``PROFILE_FIELDS`` of corrections/derived.py, a column of
 ``Contact`` that is in its ``tracked`` (a migration), contacts/merge.py, corrections/forgotten_names.py and
@@ -26,49 +26,49 @@ from understanding.people.references import MOST as MOST_REFERENCES
 from understanding.text import letters, normalise
 
 P = TypeVar("P", bound=AttributeValue | TimelineEvent | Reference)
-# What a provider is shown of a profile, and so what one consolidation costs at most.
+# The most that a provider is shown of a profile, which bounds the cost of a consolidation.
 SHOWN_KEYS = 40
 SHOWN_VALUES = 8
 SHOWN_EVENTS = 10
 
 
 def sources(profile: Profile) -> set[UUID]:
-    """The memories that a profile rests on."""
-    told = [value.sources for value in itertools.chain(*profile.attributes.values())]
-    told += [event.sources for event in profile.timeline]
-    told += [reference.sources for reference in profile.references]
-    return set(profile.personality_sources).union(*told)
+    """Returns the ids of the memories that a profile rests on."""
+    source_ids = [value.sources for value in itertools.chain(*profile.attributes.values())]
+    source_ids += [event.sources for event in profile.timeline]
+    source_ids += [reference.sources for reference in profile.references]
+    return set(profile.personality_sources).union(*source_ids)
 
 
 def renamed(profile: Profile, names: Mapping[UUID, Collection[UUID]]) -> Profile:
-    """``profile`` resting on ``names[source]`` wherever it rested on a source among these."""
+    """Returns ``profile`` with each source that is a key of ``names`` replaced by its values."""
 
-    def now(sources: tuple[UUID, ...]) -> tuple[UUID, ...]:
-        return tuple(dict.fromkeys(pk for one in sources for pk in names.get(one, (one,))))
+    def mapped(sources: tuple[UUID, ...]) -> tuple[UUID, ...]:
+        return tuple(dict.fromkeys(pk for source in sources for pk in names.get(source, (source,))))
 
-    changed = _with_pieces(profile, lambda piece: replace(piece, sources=now(piece.sources)))
-    return replace(changed, personality_sources=now(profile.personality_sources))
+    changed = _with_pieces(profile, lambda piece: replace(piece, sources=mapped(piece.sources)))
+    return replace(changed, personality_sources=mapped(profile.personality_sources))
 
 
 def _with_pieces(profile: Profile, change: Callable[[Any], Any]) -> Profile:
-    """``profile`` with each value, event and reference as ``change`` returns it, without those of
-    which that is None."""
+    """Returns ``profile`` with each value, event and reference replaced by what ``change`` returns
+    for it, or removed if that is None."""
 
-    def changed(pieces: Iterable[Any]) -> tuple[Any, ...]:
+    def changed_pieces(pieces: Iterable[Any]) -> tuple[Any, ...]:
         return tuple(new for piece in pieces if (new := change(piece)) is not None)
 
-    attributes = {key: changed(values) for key, values in profile.attributes.items()}
+    attributes = {key: changed_pieces(values) for key, values in profile.attributes.items()}
     return replace(
         profile,
         attributes={key: values for key, values in attributes.items() if values},
-        timeline=changed(profile.timeline),
-        references=changed(profile.references),
+        timeline=changed_pieces(profile.timeline),
+        references=changed_pieces(profile.references),
     )
 
 
 def bounded(profile: Profile) -> Profile:
-    """The part of a profile that a provider is shown: the latest of each, so that the cost
-    of a consolidation does not grow with what is known."""
+    """Returns the part of a profile that a provider is shown: the latest of each, so that the cost
+    of a consolidation does not grow with the profile."""
     return replace(
         profile,
         attributes={
@@ -80,24 +80,24 @@ def bounded(profile: Profile) -> Profile:
 
 
 def apply(profile: Profile, patch: ProfilePatch) -> Profile:
-    """``profile`` with ``patch``: what has ended is gone, unless a person stated it; replaced
-    keys take the patch's values, others unite (the same value once, its sources together), events
-    are in order of happening, each once."""
+    """Returns ``profile`` with ``patch`` applied. Ended values are removed, unless a person stated
+    them; keys to replace get the patch's values, others have both (each value once, with all its
+    sources); events are in order of time, each once."""
     attributes = {
         key: tuple(v for v in values if not v.sources or (key, v.value) not in patch.ended)
         for key, values in profile.attributes.items()
     }
     for key, values in patch.attributes.items():
-        held = () if key in patch.replaces else attributes.get(key, ())
-        first, second = (values, held) if is_single(key) else (held, values)
+        old_values = () if key in patch.replaces else attributes.get(key, ())
+        first, second = (values, old_values) if is_single(key) else (old_values, values)
         stated = {normalise(v.value) for v in profile.attributes.get(key, ()) if not v.sources}
-        # Those that a person stated keep no sources.
+        # A value that a person stated has no sources and gets none.
         attributes[key] = tuple(
             replace(value, sources=()) if normalise(value.value) in stated else value
             for value in _each_once([*first, *second], lambda value: normalise(value.value))
         )
-    told = [*profile.references, *patch.references]
-    references = _each_once(told, lambda reference: normalise(reference.text))
+    all_references = [*profile.references, *patch.references]
+    references = _each_once(all_references, lambda reference: normalise(reference.text))
     personality, sources = profile.personality, profile.personality_sources
     if patch.personality is not None:
         personality = patch.personality
@@ -112,114 +112,114 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
 
 
 def _each_once(pieces: Iterable[P], key: Callable[[P], Hashable]) -> list[P]:
-    """The first piece of each key, with the sources of all of them."""
+    """Returns the first piece of each key, with the sources of all pieces of that key."""
     united: dict[Hashable, P] = {}
     for piece in pieces:
-        same = key(piece)
-        if same in united:
-            sources = dict.fromkeys([*united[same].sources, *piece.sources])
-            united[same] = replace(united[same], sources=tuple(sources))
+        piece_key = key(piece)
+        if piece_key in united:
+            sources = dict.fromkeys([*united[piece_key].sources, *piece.sources])
+            united[piece_key] = replace(united[piece_key], sources=tuple(sources))
         else:
-            united[same] = piece
+            united[piece_key] = piece
     return list(united.values())
 
 
 def _ordered(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
-    """The events by date, each once: one without a date is the same as one of its words with one,
-    and stays behind the dated one before it."""
+    """Returns the events by date, each once. An event without a date gets that of an event of the
+    same words; if there is none, it stays after the dated event before it."""
     dates = {normalise(event.text): event.at for event in events if event.at}
     dated = (replace(e, at=e.at or dates.get(normalise(e.text), "")) for e in events)
     united = _each_once(dated, lambda event: (normalise(event.text), event.at))
     # The sort is stable, and an empty date takes the last date seen.
-    keyed, last = [], ""
+    events_by_date, last_date = [], ""
     for event in united:
-        last = event.at or last
-        keyed.append((last, event))
-    return tuple(event for _, event in sorted(keyed, key=lambda pair: pair[0]))
+        last_date = event.at or last_date
+        events_by_date.append((last_date, event))
+    return tuple(event for _, event in sorted(events_by_date, key=lambda pair: pair[0]))
 
 
 def without(profile: Profile, gone: Collection[UUID]) -> tuple[Profile, frozenset[UUID]]:
-    """``profile`` without what rests on the memories ``gone``, and the other memories that
-    what was removed rested on too: these have to be read again.
+    """Returns ``profile`` without what rests on the memories ``gone``, and the other sources of
+    what was removed, which have to be read again.
 
     A value that an operator gave has no sources and stays.
     """
-    lost = set(gone)
-    again: set[UUID] = set()
+    gone_ids = set(gone)
+    to_reread: set[UUID] = set()
 
-    def stays(sources: tuple[UUID, ...]) -> bool:
-        if lost.isdisjoint(sources):
+    def is_kept(sources: tuple[UUID, ...]) -> bool:
+        if gone_ids.isdisjoint(sources):
             return True
-        again.update(sources)
+        to_reread.update(sources)
         return False
 
-    left = _with_pieces(profile, lambda piece: piece if stays(piece.sources) else None)
-    if not stays(profile.personality_sources):
-        left = replace(left, personality="", personality_sources=())
-    return left, frozenset(again - lost)
+    reduced = _with_pieces(profile, lambda piece: piece if is_kept(piece.sources) else None)
+    if not is_kept(profile.personality_sources):
+        reduced = replace(reduced, personality="", personality_sources=())
+    return reduced, frozenset(to_reread - gone_ids)
 
 
 def without_ended(
     profile: Profile, person: UUID, memories: Iterable[StoredMemory]
 ) -> tuple[Profile, frozenset[UUID]]:
-    """A person's ``profile`` without the values that rest on these memories alone and that those
-    of their facts told which have ended, and the memories of a personality that spoke of one:
-    these have to be read again."""
-    told = {
+    """Returns a person's ``profile`` without the values that only ended facts of ``memories``
+    state. If its personality text mentions an outdated fact, that is removed too, and its sources
+    are returned to be read again."""
+    by_id = {
         memory.id: replace(memory, facts=tuple(f for f in memory.facts if f.person == person))
         for memory in memories
     }
 
-    def stays(key: str, value: AttributeValue) -> tuple[UUID, ...]:
+    def valid_sources(key: str, value: AttributeValue) -> tuple[UUID, ...]:
         return tuple(
-            pk for pk in value.sources if pk not in told or not _ended(told[pk], key, value.value)
+            pk for pk in value.sources if pk not in by_id or not _ended(by_id[pk], key, value.value)
         )
 
-    kept = {
+    valid = {
         key: tuple(
-            replace(value, sources=stays(key, value))
+            replace(value, sources=valid_sources(key, value))
             for value in values
-            if not value.sources or stays(key, value)
+            if not value.sources or valid_sources(key, value)
         )
         for key, values in profile.attributes.items()
     }
-    left = replace(profile, attributes={key: values for key, values in kept.items() if values})
-    spoken_of = any(
+    left = replace(profile, attributes={key: values for key, values in valid.items() if values})
+    mentions_ended = any(
         fact.outdated and (fact.key in TRAITS or letters(fact.value) in letters(left.personality))
         for pk in profile.personality_sources
-        if pk in told
-        for fact in told[pk].facts
+        if pk in by_id
+        for fact in by_id[pk].facts
     )
-    if not spoken_of:
+    if not mentions_ended:
         return left, frozenset()
-    again = frozenset(profile.personality_sources)
-    return replace(left, personality="", personality_sources=()), again
+    to_reread = frozenset(profile.personality_sources)
+    return replace(left, personality="", personality_sources=()), to_reread
 
 
 def _ended(memory: StoredMemory, key: str, value: str) -> bool:
-    """Whether a value of a profile is what a fact of the memory told that has ended, and none
-    that stands."""
-    alike = [fact for fact in memory.facts if same_value(fact.value, value)]
-    over = [fact for fact in alike if fact.outdated or fact.over(memory.said_at)]
-    standing = (fact for fact in alike if fact not in over)
-    return key not in FORMER and bool(over) and not any(fact.key == key for fact in standing)
+    """Whether a fact of the memory with this value has ended, and no current fact states the value
+    for ``key``. Never for the keys of past values."""
+    stating = [fact for fact in memory.facts if same_value(fact.value, value)]
+    ended = [fact for fact in stating if fact.outdated or fact.over(memory.said_at)]
+    current = (fact for fact in stating if fact not in ended)
+    return key not in FORMER and bool(ended) and not any(fact.key == key for fact in current)
 
 
 def settled(patch: ProfilePatch, person: UUID, memories: Sequence[StoredMemory]) -> ProfilePatch:
-    """``patch`` with nothing as current that these memories tell as over, whatever a provider
-    made of it: a former job stands as such, and takes no other's place."""
+    """Returns ``patch`` without values as current that ``memories`` state as over, whatever the
+    provider answered: a former job is added as such and replaces no other value."""
     values: dict[str, tuple[AttributeValue, ...]] = {}
-    told = Profile(attributes=patch.attributes)
-    sound = without_ended(told, person, memories)[0].attributes
-    for key, held in patch.attributes.items():
-        if sound.get(key) or not held:
-            values[key] = sound.get(key, ())
+    patch_profile = Profile(attributes=patch.attributes)
+    valid_attributes = without_ended(patch_profile, person, memories)[0].attributes
+    for key, patch_values in patch.attributes.items():
+        if valid_attributes.get(key) or not patch_values:
+            values[key] = valid_attributes.get(key, ())
     for memory in memories:
         for fact in memory.current:
-            past = told_key(fact, memory.said_at)
-            if fact.person == person and past not in ("", fact.key):
-                known = values.get(past, ())
-                if not any(same_value(value.value, fact.value) for value in known):
+            past_key = told_key(fact, memory.said_at)
+            if fact.person == person and past_key not in ("", fact.key):
+                past_values = values.get(past_key, ())
+                if not any(same_value(value.value, fact.value) for value in past_values):
                     value = AttributeValue(fact.value, (memory.id,), fact.valid_from)
-                    values[past] = (*known, value)
+                    values[past_key] = (*past_values, value)
     return replace(patch, attributes=values, replaces=patch.replaces & values.keys())

@@ -1,5 +1,5 @@
-"""Hand-written SQL, which stands in files beside the modules, and triggers that see all the rows of
-a statement at once."""
+"""Reads hand-written SQL from files beside the modules, and builds triggers that see all the rows
+of a statement at once."""
 
 import re
 from pathlib import Path
@@ -17,10 +17,9 @@ _ROWS = {
 def after(
     operation: pgtrigger.Operation, name: str, func: str, *, record: str | None = None
 ) -> pgtrigger.Trigger:
-    """Run ``func`` (PL/pgSQL) once after a statement, however many rows it wrote.
-
-    It reads them as ``new_rows``, ``old_rows`` or both, whichever the operation has.
-    ``record`` names a variable that takes a row.
+    """Returns a trigger that runs ``func`` (PL/pgSQL) once after a statement, however many rows
+    this wrote. ``func`` reads them as ``new_rows``, ``old_rows`` or both, whichever the operation
+    has. ``record`` declares a variable for a row.
     """
     return pgtrigger.Trigger(
         name=name,
@@ -34,11 +33,11 @@ def after(
 
 
 def sql_pieces(module: str, **constants: Any) -> dict[str, str]:
-    """The statements of the .sql file beside ``module`` (its ``__file__``), by the names in the lines
-    before them (``-- name``), with these constants filled in."""
+    """Returns the statements of the .sql file beside ``module`` (its ``__file__``) by the names in
+    the lines before them (``-- name``), with ``constants`` and earlier statements filled in."""
     text = Path(module).with_suffix(".sql").read_text(encoding="utf-8")
     _head, *pieces = re.split(r"(?m)^-- (\w+)$", text)
-    found: dict[str, str] = {}
+    statements: dict[str, str] = {}
     for name, piece in zip(pieces[::2], pieces[1::2], strict=True):
-        found[name] = piece.format(**constants, **found)
-    return found
+        statements[name] = piece.format(**constants, **statements)
+    return statements

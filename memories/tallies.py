@@ -1,5 +1,5 @@
-"""What ledgers that only grow amount to: the sums of days that are over are kept, and what came since
-is added to them, so that nobody adds up again all that ever was."""
+"""Totals of ledgers that only grow: the sums of past days are stored, and later rows are added to
+them, so that no statement has to add up all rows again."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from accounts.cells import atomic
 from memories.models import ModelCall, Retrieval, Tally
 
 FIRST = date(2000, 1, 1)
-# A day is over for every time zone, and for whatever still writes to it.
+# After this a day is over in every time zone, and nothing writes to it any more.
 OVER = timedelta(days=2)
 
 Sums = Mapping[tuple[str, ...], Sequence[float]]
@@ -21,8 +21,8 @@ Sums = Mapping[tuple[str, ...], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """``labels`` tell its sums apart, ``numbers`` are added up; ``since`` turns the beginning of a day
-    into a value of the field ``at``."""
+    """A table to be summed: ``labels`` are the columns to group by, ``numbers`` the aggregates;
+    ``since`` turns the beginning of a day into a value of the field ``at``."""
 
     name: str
     rows: Callable[[], QuerySet]
@@ -32,18 +32,18 @@ class Ledger:
     since: Callable[[date], date]
 
     def of(self, **days: date) -> QuerySet:
-        """Its rows of these days (``gte``, ``lt``)."""
+        """Returns its rows of these days (bounds ``gte`` and ``lt``)."""
         bounds = {f"{self.at}__{name}": self.since(day) for name, day in days.items()}
         return self.rows().filter(**bounds)
 
     def summed(self, rows: QuerySet) -> dict[tuple[str, ...], list[float]]:
-        """The sums of these rows by their labels."""
-        named = {f"sum_{place}": number for place, number in enumerate(self.numbers)}
+        """Returns the sums of ``rows`` by their labels."""
+        aggregates = {f"sum_{place}": number for place, number in enumerate(self.numbers)}
         if not self.labels:
-            return {(): [number or 0 for number in rows.aggregate(**named).values()]}
-        found = rows.order_by().values_list(*self.labels).annotate(**named)
-        many = len(self.labels)
-        return {tuple(row[:many]): [number or 0 for number in row[many:]] for row in found}
+            return {(): [number or 0 for number in rows.aggregate(**aggregates).values()]}
+        groups = rows.order_by().values_list(*self.labels).annotate(**aggregates)
+        width = len(self.labels)
+        return {tuple(row[:width]): [number or 0 for number in row[width:]] for row in groups}
 
 
 MODEL_CALLS = Ledger(
@@ -65,14 +65,14 @@ RETRIEVALS = Ledger(
 
 
 def total(ledger: Ledger) -> Sums:
-    """The sums of all that a ledger ever held, by its labels."""
-    kept = Tally.objects.filter(ledger=ledger.name).first()
-    since = {"gte": kept.until} if kept else {}
-    return _added(kept.sums if kept else (), ledger.summed(ledger.of(**since)))
+    """Returns the sums of all rows that a ledger ever had, by their labels."""
+    tally = Tally.objects.filter(ledger=ledger.name).first()
+    since = {"gte": tally.until} if tally else {}
+    return _added(tally.sums if tally else (), ledger.summed(ledger.of(**since)))
 
 
 def keep() -> dict[str, int]:
-    """Adds the days that are over to what is kept; returns how many rows of ledgers that were."""
+    """Adds the days that are over to the stored sums; returns how many ``rows`` these had."""
     until = (timezone.now() - OVER).astimezone(UTC).date()
     added = 0
     for ledger in (MODEL_CALLS, RETRIEVALS):
@@ -89,11 +89,11 @@ def keep() -> dict[str, int]:
     return {"rows": added}
 
 
-def _added(kept: Sequence[Sequence[Any]], more: Sums) -> Sums:
-    """``kept`` is as a Tally has it: lists of labels, and the numbers last."""
-    sums = {tuple(labels): list(numbers) for *labels, numbers in kept}
+def _added(tally_rows: Sequence[Sequence[Any]], more: Sums) -> Sums:
+    """Returns the sums of a Tally (rows of labels, with the list of numbers last) and ``more``."""
+    sums = {tuple(labels): list(numbers) for *labels, numbers in tally_rows}
     for labels, numbers in more.items():
-        held = sums.setdefault(labels, [0] * len(numbers))
+        sum_of_labels = sums.setdefault(labels, [0] * len(numbers))
         for place, number in enumerate(numbers):
-            held[place] += number
+            sum_of_labels[place] += number
     return sums

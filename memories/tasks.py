@@ -1,5 +1,5 @@
-"""What the queue runs: each takes ids, does one pipeline call, and may run twice. Each says in
-whose scope: that of the end user it is about, or of all."""
+"""The functions that the queue runs. Each takes ids, makes one pipeline call and may run twice, in
+the scope of the end user whose work it is, or of all users."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -25,15 +25,15 @@ from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from memories.queue import enqueue
 
-# Seconds after which a task leaves the rest of its user's work to another, behind all that
-# waits meanwhile.
+# Seconds after which a task queues the rest of its user's work as a new task, after all that
+# waits by then.
 TURN = 30.0
 
 P = ParamSpec("P")
 
 
 def of_user(task: Callable[Concatenate[int, P], None]) -> Callable[Concatenate[int, P], None]:
-    """A task on the end user whose id it takes first."""
+    """Decorator: runs a task in the scope of the end user whose id is its first argument."""
 
     @wraps(task)
     def scoped(end_user_id: int, *args: P.args, **kwargs: P.kwargs) -> None:
@@ -43,9 +43,9 @@ def of_user(task: Callable[Concatenate[int, P], None]) -> Callable[Concatenate[i
     return scoped
 
 
-def _finished(task: str, end_user_id: int, steps: Iterable[object]) -> bool:
-    """Takes the steps; where the turn is over before their end, queues ``task`` for the rest and
-    returns False."""
+def _run_steps(task: str, end_user_id: int, steps: Iterable[object]) -> bool:
+    """Runs the steps and returns True; once TURN seconds have passed, queues ``task`` for the rest
+    and returns False."""
     until = time.monotonic() + TURN
     for _step in steps:
         if time.monotonic() > until:
@@ -56,8 +56,8 @@ def _finished(task: str, end_user_id: int, steps: Iterable[object]) -> bool:
 
 @of_user
 def extract(end_user_id: int) -> None:
-    """Extracts what is due for an end user, then consolidates when that is due."""
-    if not _finished("extract", end_user_id, iter(partial(run.extract_next, end_user_id), False)):
+    """Extracts the messages of an end user that are due, then queues consolidation if it is due."""
+    if not _run_steps("extract", end_user_id, iter(partial(run.extract_next, end_user_id), False)):
         return
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None and buffer.consolidation_due(end_user):
@@ -75,22 +75,22 @@ def consolidate(end_user_id: int) -> None:
 
 @of_user
 def process(end_user_id: int) -> None:
-    """Extracts all that waits for an end user, due or not, then consolidates."""
+    """Extracts all waiting messages of an end user, due or not, then consolidates."""
     batches = iter(partial(run.extract_next, end_user_id, everything=True), False)
-    if _finished("process", end_user_id, batches):
+    if _run_steps("process", end_user_id, batches):
         reread(end_user_id)
 
 
 @of_user
 def read_facts(end_user_id: int) -> None:
-    """Reads the facts of what was written as memories, until the model can't be asked."""
+    """Reads the facts of memories that people or apps wrote, until the model is unavailable."""
     read = (facts.read(end_user_id, memory) for memory in facts.waiting(end_user_id))
-    _finished("read_facts", end_user_id, takewhile(bool, read))
+    _run_steps("read_facts", end_user_id, takewhile(bool, read))
 
 
 @of_user
 def reread(end_user_id: int) -> None:
-    """Reads memories that were corrected, and brings the profiles of their people in step."""
+    """Reads memories that were corrected, and updates the profiles of their people."""
     read_facts(end_user_id)
     consolidate(end_user_id)
 
@@ -102,7 +102,7 @@ def load_demo() -> None:
 
 @of_user
 def embed(end_user_id: int) -> None:
-    """Embeds what a correction left without a vector."""
+    """Embeds memories without a vector, such as corrected ones."""
     until = time.monotonic() + TURN
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is None:
@@ -113,7 +113,7 @@ def embed(end_user_id: int) -> None:
 
 @of_user
 def render_cards(end_user_id: int) -> None:
-    """Renders all cards anew, when the end user has changed their language."""
+    """Renders all cards again, after the language of the end user changed."""
     for contact in Contact.objects.of(end_user_id).standing().values_list("pk", flat=True):
         contact_changed(str(contact))
 
@@ -121,20 +121,20 @@ def render_cards(end_user_id: int) -> None:
 @all_users()
 def contact_changed(contact_id: str) -> None:
     """Renders a contact's card and profile memory, and links the memories that name it now."""
-    if (end_user := _follow(UUID(contact_id))) is not None:
+    if (end_user := _update_contact(UUID(contact_id))) is not None:
         embed_missing(end_user, embedder())
 
 
 @all_users()
 def contacts_created(change_id: str, start: str = "0") -> None:
-    """The same for all contacts that a change made or added to, from place ``start`` on; they are
-    embedded together."""
+    """Does the same for all contacts that a change created or added to, from index ``start`` on,
+    but embeds them together; then has duplicates among them suggested."""
     until = time.monotonic() + TURN
     change = Change.objects.filter(pk=UUID(change_id)).select_related("end_user").first()
     if change is None or change.undone_at:
         return
     for place, contact_id in enumerate(change.subjects[int(start) :], int(start) + 1):
-        _follow(UUID(contact_id))
+        _update_contact(UUID(contact_id))
         if time.monotonic() > until and place < len(change.subjects):
             enqueue("contacts_created", change_id, str(place), end_user_id=change.end_user_id)
             return
@@ -143,8 +143,8 @@ def contacts_created(change_id: str, start: str = "0") -> None:
     auto_merge.follow(change.end_user)
 
 
-def _follow(contact_id: UUID) -> EndUser | None:
-    """Everything but embedding; the contact's end user, None when there is no such contact."""
+def _update_contact(contact_id: UUID) -> EndUser | None:
+    """Does all this except embedding; returns the end user, None if the contact is gone."""
     contact = Contact.objects.standing().filter(pk=contact_id).light().first()
     if contact is None:
         return None
@@ -168,13 +168,13 @@ def link_backfill(contact_id: str) -> None:
 
 @all_users()
 def erase(erasure_id: str) -> None:
-    """Erases what a user asked to forget, where nothing is to be waited for."""
+    """Erases what a user asked to forget; queued at once if there is no grace period."""
     carry_out(UUID(erasure_id))
 
 
 @of_user
 def suggest(end_user_id: int) -> None:
-    """Proposes merges for what changed lately among an end user's contacts."""
+    """Suggests merges for the contacts of an end user that changed since the last time."""
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None:
         auto_merge.suggest_merges(end_user, since=end_user.suggested_at)
@@ -182,8 +182,8 @@ def suggest(end_user_id: int) -> None:
 
 @all_users()
 def run_job(name: str) -> None:
-    """Runs a maintenance job, and queues the rest of it where it stopped at its bound. With several
-    cells the schedule has it queued for each."""
+    """Runs a maintenance job, and queues the rest of it if it stopped at its bound. If no cell is
+    chosen, as when the schedule calls it with several cells, queues it for each cell."""
     if cells.chosen() is None:
         for cell in cells.names():
             with cells.entered(cell):
@@ -199,6 +199,6 @@ def run_job(name: str) -> None:
 
 @all_users()
 def resume_job(name: str) -> None:
-    """Goes on with a job that stopped midway, if nobody else has."""
+    """Continues a job that stopped midway, unless another process has."""
     if job_runs.unfinished(name):
         run_job(name)

@@ -1,5 +1,5 @@
-"""What the steps of the pipeline hand to each other, and all that providers see: every reply refers
-back by id, by content key or by the provider's own person ``ref``, never by position."""
+"""The types that steps of the pipeline pass to each other, and all that providers see. Every reply
+refers back by id, by content key or by the provider's own person ``ref``, never by position."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class MemoryType(StrEnum):
 
 
 class Subtype(StrEnum):
-    """Whose fact it is, seen from the end user."""
+    """Whom a memory is about, by their relation to the end user."""
 
     FRIEND = "friend"
     FAMILY = "family"
@@ -42,18 +42,18 @@ ANSWER_DASH = {"zh": "——", "en": " — "}
 OF_PEOPLE = (Subtype.FRIEND, Subtype.FAMILY, Subtype.COLLEAGUE, Subtype.PARTNER)
 
 
-# How search tokens of roles begin: role:mother.
+# Prefix of the search tokens of roles (role:mother).
 ROLE = "role:"
 
-# The role of a turn that a person of the user's wrote: never "user", so that nothing takes their
-# words for the user's own.
+# The role of a turn that somebody else than the user wrote: not "user", so that nothing takes
+# their words for the user's own.
 CONTACT = "contact"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message. ``said_at`` is aware; ``role`` is user, assistant, system, tool or contact,
-    and ``speaker`` names the contact who wrote it."""
+    """One message. ``said_at`` has a time zone; ``role`` is user, assistant, system, tool or
+    contact, and ``speaker`` names the contact who wrote it."""
 
     id: int
     role: str
@@ -65,10 +65,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
-    """``turns`` are to be extracted; ``context`` are earlier ones, only to understand them.
+    """The ``turns`` to extract; ``context`` are earlier ones, only to understand them.
     ``language`` (zh or en) and ``user_names``, which are never a contact, are the end user's.
-    ``earlier`` are the sessions and roles of messages before. ``memories`` are some that stand,
-    which the turns may speak of, for providers that read them."""
+    ``earlier`` are (session, role) of the messages before. ``memories`` are active ones that the
+    turns may be about, for providers that read them."""
 
     turns: tuple[Turn, ...]
     context: tuple[Turn, ...] = ()
@@ -80,21 +80,21 @@ class ExtractionRequest:
 
     @property
     def chats(self) -> frozenset[str]:
-        """The sessions in which the user talks with people and no assistant: "you" is one of them."""
-        spoken = {(t.session_id, t.role) for t in self.context + self.turns} | self.earlier
+        """The sessions of the user with people and no assistant, in which "you" is one of these."""
+        session_roles = {(t.session_id, t.role) for t in self.context + self.turns} | self.earlier
         return frozenset(
             session
-            for session, role in spoken
-            if role == CONTACT and (session, "assistant") not in spoken
+            for session, role in session_roles
+            if role == CONTACT and (session, "assistant") not in session_roles
         )
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedPerson:
-    """A person met in a batch. ``contact_id`` is set for one of the request's people; a ``namesake``
-    is another than those of this name. ``relationship`` is to the end user, in their words. Of a
-    known one ``better_name`` takes the place of the name, and ``wrong_aliases`` are no names of
-    theirs after all."""
+    """A person mentioned in a batch. ``contact_id`` is set for one of the request's people; a
+    ``namesake`` is another person than those known by the name. ``relationship`` is to the end
+    user, in their words. ``better_name`` replaces the name of a known person, and ``wrong_aliases``
+    turned out not to be theirs."""
 
     ref: str
     name: str
@@ -107,13 +107,13 @@ class ExtractedPerson:
     wrong_aliases: tuple[str, ...] = ()
 
     def order(self) -> tuple[bool, bool]:
-        """Known people first, and whoever else bears a name after the one who is known by it."""
+        """Returns a sort key: known people first, namesakes after the person known by the name."""
         return self.contact_id is None, self.namesake
 
 
 @dataclass(frozen=True, slots=True)
 class SamePerson:
-    """Two known people (refs) who are one; ``quote`` states it of both names, "" where it follows."""
+    """Two known people (refs) who are one; ``quote`` says so with both names, "" if inferred."""
 
     one: str
     other: str
@@ -122,8 +122,8 @@ class SamePerson:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One attribute value. ``person`` is an ExtractedPerson.ref, or empty for the end user. It holds
-    from and to when its memory does, unless it says otherwise."""
+    """One attribute value. ``person`` is an ExtractedPerson.ref, or empty for the end user. Without
+    times of its own it is valid as long as its memory."""
 
     key: str
     value: str
@@ -145,13 +145,13 @@ class ExtractedRelation:
 @dataclass(frozen=True, slots=True)
 class ExtractedMemory:
     """One fact worth keeping, in the third person and in the user's language; or a quote, whose
-    ``content`` is ``quote`` but for the text between the offsets of ``brackets``.
+    ``content`` is ``quote`` except for the text between the offsets of ``brackets``.
 
-    ``people`` are refs of those it is about, empty for the end user. ``turn_ids`` are the messages
-    it rests on and ``quote`` the words in one of them, claimed by ``speaker``. Times are aware:
-    ``happens_until`` is the beginning of the last day where all that is known is a longer time (in
-    August), ``expires_at`` when it stops to matter. ``confidence`` is in 0..1; hearsay is below 0.6.
-    ``link_confidence`` is that people (refs) are meant, where that is in doubt."""
+    ``people`` are refs of the people it is about, empty for the end user. ``turn_ids`` are the
+    messages it rests on and ``quote`` the words in one of them, by ``speaker``. Times have a time
+    zone: ``happens_until`` is the beginning of the last day if only a longer time is known (in
+    August), ``expires_at`` when it stops mattering. ``confidence`` is in 0..1; hearsay is below
+    0.6. ``link_confidence`` is the probability that people (refs) are meant, if in doubt."""
 
     content: str
     type: MemoryType
@@ -173,13 +173,13 @@ class ExtractedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """Something told earlier that the user asked to forget.
+    """Something stated earlier that the user asked to forget.
 
-    ``words`` are the distinctive words of the topic and ``keys`` the attributes it speaks of (吃药:
-    medication); with neither, everything about the person is meant. Of ``turn_ids`` nothing is to
-    be kept; ``or_turn_ids`` are meant where nothing else is found; ``asked_in`` is the turn that
-    asks (0: not known). ``everything``: all that is kept of the user until then. ``unclear``: what
-    is meant, or whether anything is, can't be told, so nothing is forgotten."""
+    ``words`` are the distinctive words of the topic and ``keys`` its attributes (吃药, taking
+    medicine: medication); with neither, everything about the person is meant. Nothing of
+    ``turn_ids`` is kept; ``or_turn_ids`` are meant if nothing else is found; ``asked_in`` is the
+    turn that asks (0: unknown). ``everything``: all that is stored about the user until then.
+    ``unclear``: nothing is forgotten, because it is unknown what is meant, or if anything is."""
 
     contact_id: UUID | None = None
     words: tuple[str, ...] = ()
@@ -194,9 +194,9 @@ class ForgetRequest:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """``retracted_turn_ids`` are turns (of the batch or its context) whose statements the user took
-    back. ``user_names`` are names by which they introduced themself; ``same`` are known people who
-    are one."""
+    """What a provider read in a batch. ``retracted_turn_ids`` are turns (of the batch or its
+    context) whose statements the user took back. ``user_names`` are names by which users introduced
+    themselves; ``same`` are known people who are one."""
 
     people: tuple[ExtractedPerson, ...] = ()
     memories: tuple[ExtractedMemory, ...] = ()
@@ -210,8 +210,8 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """A fact of a stored memory; ``person`` is a contact id, None for the end user. It held until
-    ``valid_to`` (None: it still does); ``outdated``: something told later contradicts it."""
+    """A fact of a stored memory; ``person`` is a contact id, None for the end user. It is valid
+    until ``valid_to`` (None: no end); ``outdated``: a later statement contradicts it."""
 
     key: str
     value: str
@@ -221,14 +221,14 @@ class StoredFact:
     outdated: bool = False
 
     def over(self, at: datetime) -> bool:
-        """Whether it was over by ``at``: of when it was told, a former job."""
+        """Whether it had ended by ``at``, as a former job had when it was stated."""
         return self.valid_to is not None and self.valid_to <= at
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory on its way in; ``key`` is its content hash. Its ``people`` and the persons of its
-    facts are contact ids, provisional ones for people not known yet."""
+    """A memory before it is stored; ``key`` is its content hash. Its ``people`` and the persons of
+    its facts are contact ids, provisional ones for people who are no contacts yet."""
 
     key: str
     content: str
@@ -241,7 +241,7 @@ class Draft:
     id: UUID = field(default_factory=uuid4)
 
     def as_stored(self) -> "StoredMemory":
-        """This draft as a provider sees it."""
+        """Returns this draft as providers see it."""
         extracted = self.extracted
         return StoredMemory(
             self.id,
@@ -277,23 +277,23 @@ class StoredMemory:
 
     @property
     def current(self) -> tuple[StoredFact, ...]:
-        """The facts that still stand."""
+        """The facts that are not outdated."""
         return tuple(fact for fact in self.facts if not fact.outdated)
 
 
 class Verdict(StrEnum):
-    """How a new memory stands to those already there (TiMemory's consolidation rules)."""
+    """How a new memory is related to stored ones (TiMemory's consolidation rules)."""
 
     NEW = "new"  # no conflict: store it
     DUPLICATE = "duplicate"  # says nothing new: keep the existing one
     SUPERSEDES = "supersedes"  # direct conflict or temporal update: the old become outdated
-    CONFLICTS = "conflicts"  # both can't be so, or the old may be over: both stay, for review
+    CONFLICTS = "conflicts"  # both can't be true, or the old may be over: both stay, for review
     COMPLEMENTS = "complements"  # same matter, more detail: both stay, linked
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictCase:
-    """A new memory (``key`` is its content hash) beside the existing ones most like it."""
+    """A new memory (``key`` is its content hash) and the existing ones most similar to it."""
 
     key: str
     new: StoredMemory
@@ -302,9 +302,9 @@ class ConflictCase:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """``targets`` are ids among the case's existing memories. ``ended`` are the facts of a target
-    that the new memory contradicts: with them alone, the rest of it stays. ``remains`` is what
-    stays true of a target, in words, where not all of it is over."""
+    """A verdict on a case. ``targets`` are ids among its existing memories. ``ended`` are the facts
+    of a target that the new memory contradicts: only these end, its rest stays. ``remains`` is the
+    text of what stays true of a target, if not all of it is over."""
 
     verdict: Verdict
     targets: tuple[UUID, ...] = ()
@@ -313,7 +313,7 @@ class Resolution:
     remains: Mapping[UUID, str] = field(default_factory=dict)
 
 
-# By the case's key: one for each verdict, none where the new memory stands by itself.
+# By the case's key: one for each verdict, none if the new memory is related to no other.
 Resolutions = Mapping[str, Sequence[Resolution]]
 
 
@@ -326,7 +326,7 @@ class AttributeValue:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """``at`` is when it happened, as precise as known: 2024, 2024-05 or 2024-05-17."""
+    """An event; ``at`` is when it happened, as precise as known: 2024, 2024-05 or 2024-05-17."""
 
     text: str
     at: str = ""
@@ -335,7 +335,7 @@ class TimelineEvent:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A phrase by which the user may mean a contact."""
+    """A phrase by which the user may refer to a contact."""
 
     text: str
     sources: tuple[UUID, ...] = ()
@@ -343,7 +343,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known of a contact: of each key the current value first, events in order."""
+    """What is known about a contact: the current value of each key first, events in order."""
 
     attributes: Mapping[str, tuple[AttributeValue, ...]] = field(default_factory=dict)
     personality: str = ""
@@ -354,7 +354,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRequest:
-    """``profile`` is bounded (the latest of each); ``memories`` are only the new ones."""
+    """A ``profile``, bounded to the latest of each, and the new ``memories`` to consolidate."""
 
     person: Person
     profile: Profile
@@ -364,9 +364,9 @@ class ProfileRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProfilePatch:
-    """What the new memories change. A key's values replace those held for that key only
-    where ``replaces`` names it; otherwise they are added. ``ended`` are values, each with its key,
-    that no longer hold. ``personality`` None: unchanged."""
+    """What new memories change in a profile. The values of a key replace its present values only if
+    the key is in ``replaces``; otherwise they are added. ``ended`` are (key, value) that are no
+    longer true. ``personality`` None: unchanged."""
 
     attributes: Mapping[str, tuple[AttributeValue, ...]] = field(default_factory=dict)
     replaces: frozenset[str] = frozenset()
@@ -387,8 +387,8 @@ class Sameness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShownTurn:
-    """A turn before a message: ``at`` is when it was said, where that is known; ``earlier``: in
-    another conversation, before this one."""
+    """A turn before a message: ``at`` is when it was said, if that is known; ``earlier``: in the
+    conversation before this one."""
 
     role: str
     text: str
@@ -398,8 +398,8 @@ class ShownTurn:
 
 @dataclass(frozen=True, slots=True)
 class WhoRequest:
-    """A message of which it is unsure whom it means, with the turns before it and whom it may mean:
-    a contact id and a line about each. ``zone`` is that of the user's clock."""
+    """A message for which it is uncertain whom it refers to, with the turns before it and the
+    candidates: a contact id and a line about each. ``zone`` is the user's time zone."""
 
     message: str
     turns: tuple[ShownTurn, ...]
@@ -409,8 +409,8 @@ class WhoRequest:
 
 @dataclass(frozen=True, slots=True)
 class MeantPeople:
-    """One of the people of a WhoRequest, or those of whom any may be meant, and the words of the
-    message that mean them ("": they are left out)."""
+    """One of the people of a WhoRequest, or several of whom any may be meant, and the words of the
+    message that refer to them ("" if they are dropped)."""
 
     people: tuple[UUID, ...]
     words: str
@@ -418,14 +418,14 @@ class MeantPeople:
 
 
 class EdgeKind(StrEnum):
-    """What one memory can be to another: the source to the target of an edge."""
+    """How the source of an edge is related to its target."""
 
-    SUPERSEDES = "supersedes"  # the newer takes the older's place
-    COMPLEMENTS = "complements"  # the source tells more of the same matter
+    SUPERSEDES = "supersedes"  # the newer replaces the older
+    COMPLEMENTS = "complements"  # the source adds detail to the same matter
     CONFLICTS = "conflicts"  # both can't be true
     CAUSES = "causes"  # the source brought the target about
     INSTANCE_OF = "instance_of"  # the source is a case of the pattern that the target states
-    INVALIDATED_BY = "invalidated_by"  # what the target tells disproves the source
+    INVALIDATED_BY = "invalidated_by"  # what the target states disproves the source
     MOTIVATED_BY = "motivated_by"  # the target is why the source is done or wanted
     WAS_CONTEXT_FOR = "was_context_for"  # the source was used when the target was learnt
     PART_OF = "part_of"  # the source is a piece of the target
@@ -443,13 +443,13 @@ Relationship = Literal[
 CLASSIFIED: tuple[EdgeKind, ...] = get_args(Relationship)
 
 
-# A memory, and others that may have to do with it.
+# A memory, and others that may be related to it.
 RelationCase = tuple["StoredMemory", Sequence["StoredMemory"]]
 
 
 @dataclass(frozen=True, slots=True)
 class FoundRelation:
-    """``source`` and ``target`` are ids of one case, one of them its memory."""
+    """A relation of two memories; ``source`` and ``target`` are ids of one case, one its memory."""
 
     kind: EdgeKind
     source: UUID
@@ -460,8 +460,8 @@ class FoundRelation:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A better way to say memories (``ids``): one in several ``texts`` or in fewer words, or several
-    that say the same in one."""
+    """A better wording of memories (``ids``): of one in several ``texts`` or fewer words, or of
+    several that say the same in one text."""
 
     ids: tuple[UUID, ...]
     texts: tuple[str, ...]

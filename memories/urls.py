@@ -17,8 +17,8 @@ from memories.api import (
 MEMORY, CONTACT = "memories/<uuid:memory_id>/", "contacts/<uuid:contact_id>/"
 CHANGE = "changes/<uuid:change_id>/"
 
-# Address below an end user's, view, name. One tree of prefixes can't be: an id of an end user
-# may hold slashes, so only the whole address says where it ends.
+# Address below an end user's, view, name. They can't be a tree of prefixes: the id of an end user
+# may contain slashes, so only the whole address shows where it ends.
 ENDPOINTS = [
     ("messages/", messages.Messages, "messages"),
     ("messages/<int:message_id>/", messages.OneMessage, "message"),

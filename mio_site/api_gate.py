@@ -1,6 +1,5 @@
-"""The API in front of Django's pages: a short chain of middlewares, run in one thread for each request.
-A request with a key needs no session, language or form token, whose middlewares cost a hop each.
-"""
+"""Serves the API in front of Django's pages, by a short chain of middlewares in one thread per request.
+A request with a key needs no session, language or form token, whose middlewares cost a hop each."""
 
 import asyncio
 import io
@@ -23,15 +22,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 PREFIX = "/api/v1/"
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 
-# A request that waits for a lock or a model holds its thread. No more than the connections that the
-# pool of a process has (mio_site.cell_settings), of which others are for pages and the gateway.
+# A request that waits for a lock or a model holds its thread. There are fewer threads than connections
+# in a process's pool (mio_site.cell_settings), which pages and the gateway need too.
 _REQUESTS = ThreadPoolExecutor(12, "api")
-# Apart, so that a probe never waits behind requests.
+# Separate, so that a probe never waits for requests.
 _PROBES = ThreadPoolExecutor(2, "probe")
 
 
 class Gate:
-    """Answers the API and the probes, and hands on pages, unknown addresses and coroutines."""
+    """Answers the API and the probes, and passes on pages, unknown addresses and coroutines."""
 
     def __init__(self, rest: ASGIApp) -> None:
         self._rest = rest
@@ -46,7 +45,7 @@ class Gate:
 
 
 def _view(scope: Scope) -> ResolverMatch | None:
-    """The view that answers in a thread, None for what is handed on."""
+    """Returns the view that answers in a thread; None for a request that is passed on."""
     path = scope.get("path", "")
     if scope["type"] != "http" or not (path.startswith(PREFIX) or path in PROBES):
         return None
@@ -80,7 +79,7 @@ class ApiHandler(ASGIHandler):
         await self.send_response(response, send)
 
     def _answer(self, scope: Scope, body: bytes) -> Any:
-        """Answers in this thread, then ends the request there: the connection goes back to the pool."""
+        """Answers in this thread and ends the request there: the connection goes back to the pool."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=type(self), scope=scope)
         response: Any
@@ -100,7 +99,7 @@ class ApiHandler(ASGIHandler):
 
 
 async def _read(receive: Receive) -> bytes:
-    """The body, as far as it is needed to see that it is too large. Raises RequestAborted."""
+    """Returns the body, cut off where it is seen to be too large. Raises RequestAborted."""
     most, body, more = settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1, bytearray(), True
     while more:
         message = await receive()

@@ -7,7 +7,7 @@ class MioSiteConfig(AppConfig):
 
     def ready(self) -> None:
         if settings.MIO_TRACING:
-            # Loaded by who sends traces alone.
+            # Loaded only if traces are sent.
             from mio_site import telemetry
 
             telemetry.follow_queue()

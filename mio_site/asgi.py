@@ -19,7 +19,7 @@ from mio_site import database, readiness
 database.ensure_running()
 django_application = get_asgi_application()
 for task in settings.ASGI_WARM_UPS:
-    # Requests are answered meanwhile, but /readyz says that it is not over.
+    # Requests are answered meanwhile, but /readyz reports that the warm-up is not over.
     readiness.start_warm_up(task, import_string(task))
 
 served: Any = django_application
@@ -27,11 +27,11 @@ for gate in reversed(settings.ASGI_GATES):
     served = import_string(gate)(served)
 
 if settings.MIO_TRACING:
-    # Loaded by who sends traces alone.
+    # Loaded only if traces are sent.
     from mio_site import telemetry
 
     atexit.register(telemetry.start("web"))
     served = telemetry.requests(served)
 
-# Whom nobody trusts can't choose the address that his wrong passwords are counted for.
+# Only a trusted proxy may state the address for which wrong passwords are counted.
 application = ProxyHeadersMiddleware(served, settings.MIO_TRUSTED_PROXIES)

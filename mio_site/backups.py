@@ -1,14 +1,13 @@
-"""Backups: a file of all databases, and restoring it in their place.
+"""Backups: writes all databases into a file, and restores them from it.
 
-The file is a ZIP, stored only, with a manifest that says what it holds:
-``database.dump`` is pg_dump's of the shared database (of its schema, where there are cells),
-``cells/NAME.dump`` that of a cell, ``secret_key`` the one that was generated into MIO_HOME. Dumps are of
-snapshots taken while no placement changes: whatever is committed in the cells then, all of each
-user is in the cell that counts. What else a snapshot holds of somebody ``cells check`` finds.
+The file is a ZIP, stored only, with a manifest that says what it contains: ``database.dump`` is
+pg_dump's of the shared database (of its schema, if there are cells), ``cells/NAME.dump`` that of a
+cell, ``secret_key`` the key that was generated into MIO_HOME. Dumps are of snapshots taken while no
+placement changes: whatever is committed in the cells then, all rows of a user are in the cell that
+counts. ``cells check`` finds rows of users that a snapshot has besides.
 
-A restore puts back all or nothing: every database is loaded in a transaction of its own, and none is
-committed before all are loaded. If a server dies between two commits, the restore is made again.
-"""
+A restore replaces all or nothing: every database is loaded in a transaction of its own, and none is
+committed before all are loaded. If a server dies between two commits, repeat the restore."""
 
 import os
 import tempfile
@@ -36,10 +35,10 @@ from mio_site.postgres import dump
 from mio_site.postgres.dump import DumpError, Load
 
 MANIFEST, DUMP, KEY = "manifest.json", "database.dump", "secret_key"
-# Of a file with cells; one without is of the first form, which every Mio reads.
+# The format of a file with cells; a file without has the format 1, which every Mio reads.
 FORMAT = 2
 
-# Seconds: who places an end user waits behind this lock.
+# Seconds: whoever places an end user waits for this lock.
 LOCK_TIMEOUT = 5.0
 
 _BEGIN = """
@@ -65,7 +64,7 @@ class DumpedDatabase(BaseModel):
 
 
 class Manifest(DumpedDatabase):
-    """The shared database and, beside it, the cells."""
+    """The shared database, and the cells besides it."""
 
     format: int
     made_at: str
@@ -73,7 +72,7 @@ class Manifest(DumpedDatabase):
 
     @property
     def databases(self) -> tuple[DumpedDatabase, ...]:
-        """All that the file holds, the shared database last."""
+        """All databases in the file, the shared one last."""
         return (*self.cells, self)
 
     @property
@@ -89,7 +88,7 @@ def write(file: Path) -> Manifest:
     try:
         with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as raw:
             with zipfile.ZipFile(raw, "w") as archive:
-                manifest = _write(archive)
+                manifest = _write_archive(archive)
             raw.flush()
             os.fsync(raw.fileno())
         os.link(part, file)
@@ -100,22 +99,22 @@ def write(file: Path) -> Manifest:
     return manifest
 
 
-def _write(archive: zipfile.ZipFile) -> Manifest:
+def _write_archive(archive: zipfile.ZipFile) -> Manifest:
     names = [*cell_schema.added(), cells.SHARED]
     check_reachable(names)
     databases: list[DumpedDatabase] = []
     with _snapshots(names) as snapshots:
         for name, (snapshot, postgres) in snapshots.items():
-            own, schema = connections[name], cell_schema.schema_of(name)
+            source, schema = connections[name], cell_schema.schema_of(name)
             database = DumpedDatabase(
                 name=name,
                 schema=schema,
                 postgres=postgres,
-                migrations=sorted(MigrationRecorder(own).applied_migrations()),
-                rows=dump.count_rows(own, schema),
+                migrations=sorted(MigrationRecorder(source).applied_migrations()),
+                rows=dump.count_rows(source, schema),
             )
             with archive.open(database.member, "w", force_zip64=True) as out:
-                dump.dump(own, out, snapshot=snapshot, schema=schema, alone=len(names) > 1)
+                dump.dump(source, out, snapshot=snapshot, schema=schema, alone=len(names) > 1)
             databases.append(database)
     *added, shared = databases
     manifest = Manifest(
@@ -133,16 +132,16 @@ def _write(archive: zipfile.ZipFile) -> Manifest:
 
 @contextmanager
 def _snapshots(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:
-    """Exported snapshots of these cells, and the versions of their servers. Raises DumpError."""
+    """Yields exported snapshots of these cells with the versions of their servers. Raises DumpError."""
     with ExitStack() as stack:
         for name in names:
             stack.enter_context(scope.all_users_of_session(connections[name]))
             stack.enter_context(django_transaction.atomic(name))
             connections[name].cursor().execute(_BEGIN)
-        # The lock goes with the savepoint, and the transaction keeps its snapshot.
+        # The lock ends with the savepoint, and the transaction keeps its snapshot.
         with django_transaction.atomic(cells.SHARED):
             try:
-                # Should a cell fall silent meanwhile, the server gives them back by itself.
+                # If a cell stops answering meanwhile, the server releases the lock by itself.
                 connections[cells.SHARED].cursor().execute(
                     f"SET LOCAL lock_timeout = '{int(LOCK_TIMEOUT * 1000)}ms';"
                     "SET LOCAL idle_in_transaction_session_timeout = '10s';"
@@ -157,9 +156,9 @@ def _snapshots(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:
                 connections[name].cursor().execute("SELECT 1")  # the snapshot is of the first query
             django_transaction.set_rollback(True, cells.SHARED)
         elsewhere = Placement.objects.exclude(cell__in=names).values_list("cell", flat=True)
-        if named := ", ".join(sorted(set(elsewhere.distinct()))):
+        if unnamed := ", ".join(sorted(set(elsewhere.distinct()))):
             raise DumpError(
-                f"End users are in {named}, which MIO_CELLS does not name: set it as web and workers "
+                f"End users are in {unnamed}, which MIO_CELLS does not name: set it as web and workers "
                 "have it."
             )
         snapshots = {}
@@ -183,7 +182,7 @@ def check_reachable(names: Sequence[str]) -> None:
 
 
 def read_manifest(file: Path) -> Manifest:
-    """The manifest of a backup. Raises DumpError for a file that is not whole, or of a newer Mio."""
+    """Returns the manifest of a backup. Raises DumpError for an incomplete file, or a newer Mio's."""
     try:
         with zipfile.ZipFile(file) as archive:
             manifest = Manifest.model_validate_json(archive.read(MANIFEST))
@@ -194,19 +193,19 @@ def read_manifest(file: Path) -> Manifest:
     if broken or missing:
         what = f"{broken} was changed" if broken else f"{min(missing)} is missing"
         raise DumpError(f"{file} is no whole backup: {what}.")
-    known = MigrationLoader(None).disk_migrations
-    apps = {app for app, _ in known}
-    applied = {each for database in manifest.databases for each in database.migrations}
-    unknown = sorted(f"{a}.{n}" for a, n in applied if a in apps and (a, n) not in known)
+    migrations = MigrationLoader(None).disk_migrations
+    apps = {app for app, _ in migrations}
+    applied = {migration for database in manifest.databases for migration in database.migrations}
+    unknown = sorted(f"{a}.{n}" for a, n in applied if a in apps and (a, n) not in migrations)
     if unknown:
-        named = ", ".join(unknown[:3])
-        raise DumpError(f"{file} was made by a newer Mio ({named}): upgrade this one first.")
+        first = ", ".join(unknown[:3])
+        raise DumpError(f"{file} was made by a newer Mio ({first}): upgrade this one first.")
     return manifest
 
 
 @contextmanager
 def dumped(file: Path, database: DumpedDatabase) -> Iterator[IO[bytes]]:
-    """The dump of one database, as a seekable file for pg_restore."""
+    """Yields the dump of one database, as a seekable file for pg_restore."""
     with tempfile.TemporaryFile() as copy:
         with zipfile.ZipFile(file) as archive, archive.open(database.member) as member:
             copyfileobj(member, copy)
@@ -215,7 +214,7 @@ def dumped(file: Path, database: DumpedDatabase) -> Iterator[IO[bytes]]:
 
 
 def restore_key(file: Path) -> bool:
-    """Puts the secret key of the backup into MIO_HOME. Whether running processes have another one."""
+    """Stores the backup's secret key in MIO_HOME. Returns whether running processes have another."""
     with zipfile.ZipFile(file) as archive:
         if KEY not in archive.namelist():
             return False
@@ -232,17 +231,17 @@ def restore_key(file: Path) -> bool:
 
 def check_places(manifest: Manifest) -> None:
     """Raises DumpError unless MIO_CELLS names a place for each cell of the backup, and no others."""
-    known = {database.name for database in manifest.cells}
-    if others := [name for name in settings.MIO_CELLS if name not in known]:
+    cell_names = {database.name for database in manifest.cells}
+    if extra := [name for name in settings.MIO_CELLS if name not in cell_names]:
         raise DumpError(
-            f"The backup does not hold {', '.join(others)}: take them out of MIO_CELLS for the time "
+            f"The backup does not hold {', '.join(extra)}: take them out of MIO_CELLS for the time "
             "of the restore, and run `cells add` for each afterwards."
         )
     if unnamed := [one for one in manifest.cells if one.name not in settings.MIO_CELLS]:
-        wanted = ",".join(f"{one.name}=postgres://…{_place(one)}" for one in unnamed)
+        example = ",".join(f"{one.name}=postgres://…{_schema_suffix(one)}" for one in unnamed)
         raise DumpError(
             "The backup holds cells that MIO_CELLS does not name: say there where they are to go, "
-            f"as {wanted}."
+            f"as {example}."
         )
     check_reachable(cells.names())
     for database in manifest.databases:
@@ -250,23 +249,23 @@ def check_places(manifest: Manifest) -> None:
         if schema != database.schema_name:
             raise DumpError(
                 f"{database.name} was in the schema {database.schema_name}, and is to go to {schema}: "
-                f"let its address end in {_place(database) or 'no ?schema='}."
+                f"let its address end in {_schema_suffix(database) or 'no ?schema='}."
             )
     for one, other in cell_schema.duplicates(cells.names()):
         raise DumpError(f"{one} and {other} are one and the same: correct MIO_CELLS.")
 
 
-def _place(database: DumpedDatabase) -> str:
+def _schema_suffix(database: DumpedDatabase) -> str:
     return "" if database.schema_name == "public" else f"?schema={database.schema_name}"
 
 
 def put_back(file: Path, manifest: Manifest) -> None:
-    """Puts the databases of a backup in place of those that are there. Raises DumpError, after
-    which nothing is changed, or CommandError where only some were replaced."""
+    """Replaces the databases by those of a backup. Raises DumpError if nothing is changed,
+    CommandError if only some were replaced."""
     with ExitStack() as stack:
         loads: dict[str, Load] = {}
         for database in manifest.databases:
-            with _errors_of(database.name):
+            with _errors_in(database.name):
                 cell_schema.add_schema(database.name, database.schema_name)
                 with dumped(file, database) as file_dump:
                     loading = dump.loaded(
@@ -275,11 +274,11 @@ def put_back(file: Path, manifest: Manifest) -> None:
                     loads[database.name] = stack.enter_context(loading)
                 loads[database.name].check_counts(database.schema_name, database.rows)
         for name, load in loads.items():
-            with _errors_of(name):
+            with _errors_in(name):
                 load.check()
         commit(loads)
     for name in loads:
-        connections[name].close()  # what it knew of types is of those that are gone
+        connections[name].close()  # its ids of types are those of the replaced database
 
 
 def commit(loads: Mapping[str, Load]) -> None:
@@ -291,26 +290,27 @@ def commit(loads: Mapping[str, Load]) -> None:
         except DumpError as error:
             done, left = ", ".join(names[:place]), ", ".join(names[place + 1 :])
             raise CommandError(
-                f"{_called(name)}: {error} Replaced: {done or 'none'}. Perhaps: {name}. Not "
+                f"{_title(name)}: {error} Replaced: {done or 'none'}. Perhaps: {name}. Not "
                 f"replaced: {left or 'none'}. Start nothing before the same restore was made again."
             ) from error
 
 
 @contextmanager
-def _errors_of(name: str) -> Iterator[None]:
+def _errors_in(name: str) -> Iterator[None]:
+    """Raises errors of the block as DumpError, with the name of the database."""
     try:
         yield
     except (DumpError, Error) as error:
-        raise DumpError(f"{_called(name)}: {error}".strip()) from error
+        raise DumpError(f"{_title(name)}: {error}".strip()) from error
 
 
-def _called(cell: str) -> str:
+def _title(cell: str) -> str:
     return "The shared database" if cell == cells.SHARED else f"The cell {cell}"
 
 
 def bring_up() -> list[str]:
-    """Migrates what was put back, calls back moves that were under way, and mends what follows from
-    the rest in cells. Returns what is still wrong."""
+    """Migrates the restored databases, calls back interrupted moves, and repairs what ``cells
+    check`` can repair. Returns what is still wrong."""
     call_command("migrate", interactive=False, verbosity=0)
     if not cells.several():
         return []

@@ -1,4 +1,4 @@
-"""Whether every end user is in the one cell that their placement names, with all that is theirs."""
+"""Checks that every end user is in the one cell that their placement names, with all their rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from mio_site import cell_schema
 
 CHUNK = 1000
 
-# Rows of nobody who is in this cell.
+# Rows of users who are not in this cell.
 _STRAY = """
 SELECT end_user_id, count(*) FROM {table} t WHERE end_user_id IS NOT NULL
     AND NOT EXISTS (SELECT FROM accounts_enduser u WHERE u.id = t.end_user_id)
@@ -29,7 +29,7 @@ WHERE relnamespace = current_schema()::regnamespace AND seqtypid = 'bigint'::reg
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of a cell, or of an end user in it; ``mended`` when it was fixed."""
+    """A problem of a cell, or of an end user in it; ``mended`` if it was fixed."""
 
     cell: str
     user_pk: int | None
@@ -37,38 +37,38 @@ class Problem:
     mended: bool = False
 
     def __str__(self) -> str:
-        whose = f" user {self.user_pk}" if self.user_pk else ""
-        return f"{self.cell}{whose}: {self.what}"
+        user = f" user {self.user_pk}" if self.user_pk else ""
+        return f"{self.cell}{user}: {self.what}"
 
 
 def check(*, fix: bool = False) -> list[Problem]:
-    """All that is wrong. With ``fix``, users without a placement get one, and placements of nobody
-    and rows that a move has left behind are deleted."""
+    """Returns all problems. With ``fix``, users without a placement get one, placements of nobody
+    and rows that a move has left behind are deleted, and counts are corrected."""
     problems = [
         Problem(cell, None, "it does not answer") for cell in cells.names() if cells.is_away(cell)
     ]
-    here = [cell for cell in (cells.SHARED, *cell_schema.added()) if not cells.is_away(cell)]
-    behind = {cell: missing_migrations(connections[cell]) for cell in here}
+    ready = [cell for cell in (cells.SHARED, *cell_schema.added()) if not cells.is_away(cell)]
+    missing_by_cell = {cell: missing_migrations(connections[cell]) for cell in ready}
     problems += [
         Problem(cell, None, f"lacks migrations: {', '.join(missing)}")
-        for cell, missing in behind.items()
+        for cell, missing in missing_by_cell.items()
         if missing
     ]
-    here = [cell for cell in here if not behind[cell]]
+    ready = [cell for cell in ready if not missing_by_cell[cell]]
     problems += [
         Problem(other, None, f"is the same database and schema as {one}")
-        for one, other in cell_schema.duplicates(here)
+        for one, other in cell_schema.duplicates(ready)
     ]
-    for cell in here:
+    for cell in ready:
         with cells.entered(cell), scope.all_users():
             problems += [*_out_of_range(cell), *_users(cell, fix=fix), *_strays(cell, fix=fix)]
-    problems += _placements(here, fix=fix)
-    problems += _counts(here, fix=fix)
+    problems += _placements(ready, fix=fix)
+    problems += _counts(ready, fix=fix)
     return problems
 
 
 def _out_of_range(cell: str) -> Iterator[Problem]:
-    """Sequences that give ids of another cell."""
+    """Yields the sequences that issue ids of another cell."""
     number = Cell.objects.filter(name=cell).values_list("number", flat=True).first() or 0
     first = number << cells.COUNTED_BITS
     last = first + (1 << cells.COUNTED_BITS) - 1
@@ -79,7 +79,7 @@ def _out_of_range(cell: str) -> Iterator[Problem]:
 
 
 def chunks(rows: QuerySet) -> Iterator[list[Any]]:
-    """Rows by their keys, CHUNK at a time."""
+    """Yields rows by their keys, CHUNK at a time."""
     last = 0
     while part := list(rows.filter(pk__gt=last).order_by("pk")[:CHUNK]):
         yield part
@@ -87,21 +87,21 @@ def chunks(rows: QuerySet) -> Iterator[list[Any]]:
 
 
 def _users(cell: str, *, fix: bool) -> Iterator[Problem]:
-    """End users of a cell who are placed nowhere, or elsewhere."""
+    """Yields the end users of a cell who are placed nowhere, or elsewhere."""
     for rows in chunks(EndUser.objects.all()):
         placements = Placement.objects.in_bulk([row.pk for row in rows], field_name="user_pk")
         for row in rows:
             placed = placements.get(row.pk)
             if placed is None:
-                taken = Placement.objects.filter(app=row.app_id, external_id=row.external_id)
-                mended = fix and not taken.exists() and bool(placement.adopt([row]))
+                others = Placement.objects.filter(app=row.app_id, external_id=row.external_id)
+                mended = fix and not others.exists() and bool(placement.adopt([row]))
                 yield Problem(cell, row.pk, "is placed in no cell", mended)
             elif cell not in (placed.cell, placed.moving_to):
                 yield Problem(cell, row.pk, f"is here, and placed in {placed.cell}")
 
 
 def _strays(cell: str, *, fix: bool) -> Iterator[Problem]:
-    """Rows of users who are not in this cell; an interrupted move has left them."""
+    """Yields rows of users who are not in this cell, which an interrupted move has left."""
     for table in row_security.user_tables():
         if table == "accounts_enduser":
             continue
@@ -116,17 +116,17 @@ def _strays(cell: str, *, fix: bool) -> Iterator[Problem]:
                 yield Problem(cell, user_pk, what, fix and elsewhere)
 
 
-def _placements(here: list[str], *, fix: bool) -> Iterator[Problem]:
-    """Placements of end users who are not there, and moves that were broken off."""
-    for cell in here:
+def _placements(ready: list[str], *, fix: bool) -> Iterator[Problem]:
+    """Yields placements of end users who are not in that cell, and moves that were broken off."""
+    for cell in ready:
         for rows in chunks(Placement.objects.filter(cell=cell)):
             with cells.entered(cell), scope.all_users():
-                known = EndUser.objects.in_bulk([row.user_pk for row in rows])
+                users = EndUser.objects.in_bulk([row.user_pk for row in rows])
             for row in rows:
                 if row.moving_to:
                     what = f"is on the way to {row.moving_to}: run cells move-user again"
                     yield Problem(cell, row.user_pk, what)
-                elif row.user_pk not in known:
+                elif row.user_pk not in users:
                     mended = fix and bool(Placement.objects.filter(pk=row.pk).delete()[0])
                     yield Problem(cell, row.user_pk, "is placed here, and is not here", mended)
     unnamed = Placement.objects.exclude(cell__in=cells.names()).values_list("cell")
@@ -134,9 +134,9 @@ def _placements(here: list[str], *, fix: bool) -> Iterator[Problem]:
         yield Problem(name, None, f"has {count} end users, and MIO_CELLS does not name it")
 
 
-def _counts(here: list[str], *, fix: bool) -> Iterator[Problem]:
-    """Cells that are chosen by a wrong number of end users."""
-    for row in Cell.objects.filter(name__in=here):
+def _counts(ready: list[str], *, fix: bool) -> Iterator[Problem]:
+    """Yields the cells that are chosen by a wrong number of end users."""
+    for row in Cell.objects.filter(name__in=ready):
         count = Placement.objects.filter(cell=row.name).count()
         if row.users != count:
             if fix:

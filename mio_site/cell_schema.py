@@ -1,4 +1,4 @@
-"""A cell before Mio's tables are in it, and the ids that it gives to rows."""
+"""Prepares a cell before Mio's tables are in it, and sets the range of its ids."""
 
 from collections.abc import Iterable
 from itertools import combinations
@@ -10,7 +10,7 @@ from accounts import cells, scope
 
 EXTENSIONS = ("vector", "btree_gin", "btree_gist")
 
-# Those that count in 64 bits and have not come to the numbers of this cell yet.
+# Sequences of 64 bits that have not reached the range of this cell yet.
 _BEHIND = """
 SELECT seqrelid::regclass::text FROM pg_sequence JOIN pg_class ON pg_class.oid = seqrelid
 WHERE relnamespace = current_schema()::regnamespace AND seqtypid = 'bigint'::regtype
@@ -19,66 +19,66 @@ WHERE relnamespace = current_schema()::regnamespace AND seqtypid = 'bigint'::reg
 
 
 def added() -> list[str]:
-    """The cells beside SHARED that ``cells add`` has made, as far as MIO_CELLS names them."""
+    """Returns the cells besides SHARED that ``cells add`` has made, as far as MIO_CELLS names them."""
     if not cells.several():
         return []
-    # Also before models are to be had.
+    # In SQL, since this may run before models are loaded.
     numbered = "SELECT name FROM accounts_cell WHERE number > 0 ORDER BY number"
     return [name for (name,) in cells.fetch(numbered, cell=cells.SHARED) if name in cells.names()]
 
 
 def schema_of(cell: str) -> str:
-    """The schema that a cell is in, also before there is one of this name."""
-    [(path, there)] = cells.fetch(
+    """Returns the schema of a cell, also before there is one of this name."""
+    [(path, current_schema)] = cells.fetch(
         "SELECT setting, coalesce(current_schema(), 'public') FROM pg_settings "
         "WHERE name = 'search_path'",
         cell=cell,
     )
     first = path.partition(",")[0].strip(' "')
-    return there if first in ("$user", "public", "") else first
+    return current_schema if first in ("$user", "public", "") else first
 
 
 def make_ready(cell: str) -> None:
-    """Makes the schema that a cell is in and the extensions that it needs."""
-    schema, own = schema_of(cell), connections[cell]
+    """Creates the schema of a cell and the extensions that it needs."""
+    schema, database = schema_of(cell), connections[cell]
     if schema == "public":
         return
     add_schema(cell, schema)
     # As the owner: whoever else may see Mio's tables in public has no right to this schema yet.
-    with scope.all_users_of_session(own), own.cursor() as cursor:
-        # What is not in the schema is looked for in public, where Mio's other tables may be.
+    with scope.all_users_of_session(database), database.cursor() as cursor:
+        # What the schema lacks is looked up in public, where other tables of Mio may be.
         cursor.execute("SELECT to_regclass(%s)", [f'"{schema}".django_migrations'])
         if cursor.fetchone()[0] is None:
-            cursor.execute(f"SET search_path = {own.ops.quote_name(schema)}")
-            MigrationRecorder(own).ensure_schema()
-    own.close()
+            cursor.execute(f"SET search_path = {database.ops.quote_name(schema)}")
+            MigrationRecorder(database).ensure_schema()
+    database.close()
 
 
 def add_schema(cell: str, schema: str) -> None:
-    """Makes a schema in the database of a cell, and the extensions there, where they lack."""
-    own = connections[cell]
-    with own.cursor() as cursor:
-        cursor.execute("SELECT to_regnamespace(%s)", [own.ops.quote_name(schema)])
+    """Creates a schema in the database of a cell, and the extensions there, unless they exist."""
+    database = connections[cell]
+    with database.cursor() as cursor:
+        cursor.execute("SELECT to_regnamespace(%s)", [database.ops.quote_name(schema)])
         if cursor.fetchone()[0] is None:
-            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {own.ops.quote_name(schema)}")
-        # Citus lets only their owner say IF NOT EXISTS of one that is there.
+            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {database.ops.quote_name(schema)}")
+        # Citus lets only the owner of an existing extension say IF NOT EXISTS.
         cursor.execute("SELECT extname FROM pg_extension")
-        there = {name for (name,) in cursor.fetchall()}
-        for name in set(EXTENSIONS) - there:
+        installed = {name for (name,) in cursor.fetchall()}
+        for name in set(EXTENSIONS) - installed:
             cursor.execute(f"CREATE EXTENSION IF NOT EXISTS {name} SCHEMA public")
 
 
 def number_ids(cell: str, number: int) -> None:
-    """Makes a cell give ids of its own range, so that users keep their ids when they move."""
-    first, own = number << cells.COUNTED_BITS, connections[cell]
-    with scope.all_users_of_session(own), own.cursor() as cursor:
+    """Makes a cell issue ids of its own range, so that users keep their ids when they move."""
+    first, database = number << cells.COUNTED_BITS, connections[cell]
+    with scope.all_users_of_session(database), database.cursor() as cursor:
         cursor.execute(_BEHIND, {"first": first})
         for (sequence,) in cursor.fetchall():
             cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, first])
 
 
 def duplicates(names: Iterable[str]) -> list[tuple[str, str]]:
-    """The pairs of these cells that are the same schema of the same database."""
+    """Returns the pairs of these cells that are the same schema of the same database."""
     return [pair for pair in combinations(names, 2) if _identity(pair[0]) == _identity(pair[1])]
 
 

@@ -1,4 +1,4 @@
-"""MIO_CELLS as Django's DATABASES: which databases hold end users besides the first."""
+"""Reads MIO_CELLS as Django's DATABASES: the databases that hold end users besides the first."""
 
 import re
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from django.core.exceptions import ImproperlyConfigured
 
 _CELL = re.compile(r"([a-z][a-z0-9_]{0,29})\s*=\s*(postgres(?:ql)?://.+)")
 _SCHEMA = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}")
-# Cells are parted by commas, which an address may hold as well.
+# Cells are separated by commas, which an address may contain as well.
 _NEXT = re.compile(r"\s*,\s*(?=[^,=/?&]*=\s*postgres)")
 # Seconds until a cell whose machine is gone counts as away.
 CONNECT_TIMEOUT = "3"
 
 
 def read_cells(value: str) -> dict[str, dict[str, Any]]:
-    """The connection settings of each cell in ``value``, by name. Raises ImproperlyConfigured."""
+    """Returns each cell's connection settings in ``value``, by name. Raises ImproperlyConfigured."""
     databases: dict[str, dict[str, Any]] = {}
     for part in _NEXT.split(value.strip().strip(",")) if value.strip() else ():
         match = _CELL.fullmatch(part.strip())
@@ -31,21 +31,21 @@ def read_cells(value: str) -> dict[str, dict[str, Any]]:
 
 
 def _connection(name: str, address: str) -> dict[str, Any]:
-    read: dict[str, Any] = environ.Env.db_url_config(address)
-    options = {"connect_timeout": CONNECT_TIMEOUT, **read.get("OPTIONS", {})}
+    config: dict[str, Any] = environ.Env.db_url_config(address)
+    options = {"connect_timeout": CONNECT_TIMEOUT, **config.get("OPTIONS", {})}
     if schema := options.pop("schema", ""):
         if not _SCHEMA.fullmatch(schema):
             raise ImproperlyConfigured(f"MIO_CELLS: {schema!r} can't be the schema of {name}.")
-        told = options.get("options", "")
-        options["options"] = f"{told} -c search_path={schema},public".strip()
-    return {**read, "OPTIONS": options}
+        flags = options.get("options", "")
+        options["options"] = f"{flags} -c search_path={schema},public".strip()
+    return {**config, "OPTIONS": options}
 
 
 def pooled(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a connection for a process of many threads, where none waits long for a lock."""
-    told = options.get("options", "")
+    """Returns connection options for a process of many threads, where none waits long for a lock."""
+    flags = options.get("options", "")
     return {
         "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
         **options,
-        "options": f"-c lock_timeout=10s {told}".strip(),
+        "options": f"-c lock_timeout=10s {flags}".strip(),
     }

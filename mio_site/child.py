@@ -37,13 +37,13 @@ def serve_web(descriptor: int) -> None:
 
 
 def work() -> None:
-    """Runs queued tasks in processes that end with the one that made them."""
-    made_by = os.getpid()
+    """Runs queued tasks in processes that end with the process that forked them."""
+    parent = os.getpid()
 
     def follow() -> None:
-        nonlocal made_by
-        end_with_parent(signal.SIGKILL, made_by)
-        made_by = os.getpid()
+        nonlocal parent
+        end_with_parent(signal.SIGKILL, parent)
+        parent = os.getpid()
 
     os.register_at_fork(after_in_child=follow)
     execute_from_command_line(["manage.py", "qcluster"])

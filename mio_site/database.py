@@ -17,13 +17,12 @@ ADVISORY_LOCK = 0x4D696F  # "Mio": one process prepares a database at a time
 
 
 def ensure_running() -> bool:
-    """Starts or joins the embedded server, if that is used. Whether it was started. Raises
-    ServerError."""
+    """Starts or joins the embedded server, if used; returns whether it started. Raises ServerError."""
     return settings.MIO_EMBEDDED_POSTGRES and server.ensure_running(settings.MIO_HOME)
 
 
 def ensure_migrated() -> None:
-    """Applies the migrations that the database lacks; a look, when it lacks none."""
+    """Applies the migrations that the database lacks; only checks if it lacks none."""
     if not _pending():
         return
     with connection.cursor() as cursor:

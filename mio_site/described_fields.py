@@ -1,4 +1,4 @@
-"""The descriptions of the fields of memories/api, which stand in a table beside it."""
+"""Adds the descriptions of the fields of memories/api, which are in a table beside it."""
 
 import tomllib
 from functools import cache
@@ -11,7 +11,7 @@ TABLE = Path(__file__).parents[1] / "memories/api/field_descriptions.toml"
 
 
 class DescribedFields(AutoSchema):
-    """Describes a field by its row in the table, where it has one."""
+    """Describes a field by its row in the table, if it has one."""
 
     def _get_serializer_field_meta(self, field: Any, direction: Any) -> Any:
         meta = super()._get_serializer_field_meta(field, direction)

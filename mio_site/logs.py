@@ -53,8 +53,8 @@ class Line(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 the library's name
         ids = {"request": "request_id", "trace": "trace_id"}
-        told = [f"{word} {one}" for word, name in ids.items() if (one := getattr(record, name, ""))]
-        return super().formatMessage(record) + (f" ({', '.join(told)})" if told else "")
+        text = [f"{word} {one}" for word, name in ids.items() if (one := getattr(record, name, ""))]
+        return super().formatMessage(record) + (f" ({', '.join(text)})" if text else "")
 
 
 class Json(logging.Formatter):

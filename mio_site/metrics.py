@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: counts of the database, and the contexts of this process."""
+"""Metrics for Prometheus: counts from the database, and the times of this process's contexts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ from webhooks.models import Endpoint
 
 
 class MioCollector(Collector):
-    """Counts from the database at the moment of asking: all processes say the same."""
+    """Counts the rows of the database when it is asked, so that all processes report the same."""
 
     def describe(self) -> Iterable[Metric]:
         return []
@@ -64,7 +64,7 @@ def _metric(
     *labels: str,
     kind: type[GaugeMetricFamily] | type[CounterMetricFamily] = GaugeMetricFamily,
 ) -> Metric:
-    """A metric with one value, or with a sample for each key of ``values``, its label or labels."""
+    """Returns a metric with one value, or with a sample for each key of ``values`` (its labels)."""
     metric = kind(name, text, labels=labels)
     for key, value in values.items() if isinstance(values, Mapping) else [((), values)]:
         metric.add_metric(key if isinstance(key, tuple) else (key,), value)
@@ -72,7 +72,7 @@ def _metric(
 
 
 def _by_cell() -> Iterable[Metric]:
-    """The metrics of end users, each with the label ``cell``, and which cells answer."""
+    """Returns the metrics of end users, each with the label ``cell``, and which cells answer."""
     answering = cells.reachable()
     up = {cell: float(cell in answering) for cell in cells.names()}
     metrics = {"": _metric("mio_cell_up", "Whether a cell answers.", up, "cell")}
@@ -87,7 +87,7 @@ def _by_cell() -> Iterable[Metric]:
 
 
 def _of_users() -> Iterator[Metric]:
-    """The metrics of the end users of a cell, and of the models asked for them."""
+    """Yields the metrics of the end users of a cell, and of the models asked for them."""
     unextracted = EndUser.objects.unextracted()
     waiting = unextracted.aggregate(
         messages=Sum(F("message_seq") - F("extracted_seq"), default=0), users=Count("pk")
@@ -115,7 +115,7 @@ def _of_users() -> Iterator[Metric]:
 
 
 def _age(moment: datetime | None) -> float:
-    """The seconds since a moment; 0 for none."""
+    """Returns the seconds since a moment; 0 for none."""
     return max(0.0, (timezone.now() - moment).total_seconds()) if moment else 0.0
 
 
@@ -139,13 +139,13 @@ def _model_calls() -> Iterable[Metric]:
         tokens[provider, purpose, "in"] += tokens_in
         tokens[provider, purpose, "out"] += tokens_out
         seconds[provider, purpose] += latency_ms / 1000
-    asked = ("provider", "purpose")
-    for name, text, values, more in (
+    labels = ("provider", "purpose")
+    for name, text, values, own_labels in (
         ("mio_model_calls", "Model calls.", calls, ("outcome",)),
         ("mio_model_tokens", "Tokens of model calls.", tokens, ("direction",)),
         ("mio_model_seconds", "Seconds spent in model calls.", seconds, ()),
     ):
-        yield _metric(name, text, values, *asked, *more, kind=CounterMetricFamily)
+        yield _metric(name, text, values, *labels, *own_labels, kind=CounterMetricFamily)
 
 
 _registry = CollectorRegistry()
@@ -155,7 +155,7 @@ _registry.register(SECONDS)
 
 @require_safe
 def metrics(_request: HttpRequest) -> HttpResponse:
-    """Prometheus' text format."""
+    """Returns the metrics in Prometheus' text format."""
     try:
         with all_users():
             text = generate_latest(_registry)

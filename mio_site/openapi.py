@@ -1,6 +1,5 @@
-"""What the description of the API says besides what the views do: the errors of each operation, and
-examples, which ``python -m tools api_examples`` records.
-"""
+"""Adds to the description of the API the errors of each operation, and examples, which ``python -m
+tools api_examples`` records."""
 
 import json
 import tomllib
@@ -32,7 +31,7 @@ _GENERATING = Lock()
 
 
 class RequestForm(OpenApiSerializerExtension):
-    """Describes a request: no other fields are allowed, and each says what it accepts."""
+    """Describes a request: no other fields are allowed, and each field states what it accepts."""
 
     target_class = Strict
     match_subclasses = True
@@ -58,7 +57,7 @@ def _narrow(described: dict[str, Any], field: serializers.Field) -> None:
 
 
 class OneSchema(SchemaGenerator):
-    """Generates once in a process: two generations at once break each other's registries."""
+    """Generates the schema once per process: two generations at once break each other's registries."""
 
     def get_schema(self, request: Any = None, public: bool = False) -> Any:  # noqa: ARG002
         with _GENERATING:
@@ -71,7 +70,7 @@ def _generated() -> Any:
 
 
 def complete(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
-    """A hook of drf-spectacular: the schema with the errors and examples of its operations."""
+    """A hook of drf-spectacular: returns the schema with errors and examples of its operations."""
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             for part in operation.get("parameters", ()):
@@ -87,11 +86,11 @@ def complete(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
 
 
 def codes_of(path: str, method: str, operation: dict[str, Any]) -> list[str]:
-    """The codes that an operation may refuse or fail with."""
+    """Returns the codes with which an operation may be refused or fail."""
     name = operation["operationId"]
-    parts = [asked["name"] for asked in operation.get("parameters", ()) if asked["in"] == "path"]
+    parts = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "path"]
     codes = [*TABLE["common"], *(TABLE["parts"][part] for part in parts if part in TABLE["parts"])]
-    if any(asked["in"] == "query" for asked in operation.get("parameters", ())):
+    if any(one["in"] == "query" for one in operation.get("parameters", ())):
         codes.append("invalid")
     if "{user}" in path and name not in TABLE["makes_user"]:
         codes.append("unknown_user")

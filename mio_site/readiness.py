@@ -1,6 +1,5 @@
-"""The probes for monitors: whether the process is alive, and whether each part of Mio is ready. They have
-a connection of their own: a pool that is used up is no database that is gone.
-"""
+"""The probes for monitors: whether the process is alive, and whether each part of Mio is ready. They
+use a connection of their own: a pool that is used up does not mean that the database is gone."""
 
 import logging
 import time
@@ -26,7 +25,7 @@ from mio_site import cell_schema
 
 # Workers look at the schedules twice a minute.
 LATE = timedelta(minutes=5)
-# A task whose worker died counts as under way for so long.
+# A task whose worker died counts as under way for this long.
 ALIVE = timedelta(minutes=10)
 TRY_AGAIN = 5.0  # seconds after which a warm-up that failed is tried again
 
@@ -41,7 +40,7 @@ HAVING count(*) > 0
 """
 
 _started = timezone.now()
-# What is still to be said of each warm-up that has not ended well, by its name.
+# The state of each warm-up that has not succeeded, by its name.
 _cold: dict[str, str] = {}
 
 log = logging.getLogger(__name__)
@@ -56,36 +55,39 @@ class Unready(Exception):
 
 
 def still_seconds(database: BaseDatabaseWrapper) -> float:
-    """Seconds since when tasks are due and none was taken or ended; 0.0 while one is under way."""
+    """Returns the seconds for which tasks are due and none was taken or ended; 0.0 while one runs."""
     retry = timedelta(seconds=Conf.RETRY)
     still = _value(database, _STILL, {"left": str(retry - ALIVE), "retry": str(retry)})
     return max(0.0, float(still or 0))
 
 
-def _migrations(own: BaseDatabaseWrapper) -> None:
-    if missing := missing_migrations(own):
-        named = ", ".join(missing)
-        raise Unready("not_migrated", f"Migrations are missing: {named}. Run manage.py migrate.")
+def _check_migrations(database: BaseDatabaseWrapper) -> None:
+    if missing := missing_migrations(database):
+        names = ", ".join(missing)
+        raise Unready("not_migrated", f"Migrations are missing: {names}. Run manage.py migrate.")
 
 
-def _worker(own: BaseDatabaseWrapper) -> None:
+def _check_worker(database: BaseDatabaseWrapper) -> None:
     """Judges the worker by overdue work, but not by work from before this process started."""
-    still = still_seconds(own)
+    still = still_seconds(database)
     if min(still, (timezone.now() - _started).total_seconds()) > settings.MIO_QUEUE_STUCK_S:
         raise Unready(
             "worker_stuck",
             f"stuck for {still:.0f} s: tasks are due and none is taken; is a worker running?",
         )
-    due = _value(own, "SELECT min(next_run) FROM django_q_schedule WHERE repeats <> 0")
+    due = _value(database, "SELECT min(next_run) FROM django_q_schedule WHERE repeats <> 0")
     if due is not None and max(due, _started) < timezone.now() - LATE:
         raise Unready(
             "no_worker", f"Maintenance waits since {due:%Y-%m-%d %H:%M} UTC: is a worker running?"
         )
 
 
-def _model(own: BaseDatabaseWrapper) -> None:
-    asked = [own, *(connections[cell] for cell in cell_schema.added() if not cells.is_away(cell))]
-    moments = [_value(one, "SELECT min(since) FROM memories_outage") for one in asked]
+def _check_model(database: BaseDatabaseWrapper) -> None:
+    databases = [
+        database,
+        *(connections[cell] for cell in cell_schema.added() if not cells.is_away(cell)),
+    ]
+    moments = [_value(one, "SELECT min(since) FROM memories_outage") for one in databases]
     since = min(filter(None, moments), default=None)
     if since is not None:
         raise Unready(
@@ -93,8 +95,8 @@ def _model(own: BaseDatabaseWrapper) -> None:
         )
 
 
-def _cells(_own: BaseDatabaseWrapper) -> None:
-    """The cells beside the first one, which ``database`` is about."""
+def _check_cells(_database: BaseDatabaseWrapper) -> None:
+    """Raises Unready for a cell besides the first one, which the part ``database`` checks."""
     if away := [cell for cell in cells.names()[1:] if cells.is_away(cell)]:
         raise Unready("cell_away", f"These cells do not answer: {', '.join(away)}.")
     for cell in cell_schema.added():
@@ -127,49 +129,49 @@ def start_warm_up(name: str, load: Callable[[], None]) -> None:
     Thread(target=run, name="warm-up", daemon=True).start()
 
 
-def _warm_up(_own: BaseDatabaseWrapper) -> None:
-    """Raises Unready while something that is loaded at the start is not loaded yet, or failed to be."""
+def _check_warm_up(_database: BaseDatabaseWrapper) -> None:
+    """Raises Unready while a warm-up has not succeeded."""
     for problem in list(_cold.values()):
         raise Unready("cold", problem)
 
 
-def _value(own: BaseDatabaseWrapper, sql: str, parameters: dict[str, str] | None = None) -> Any:
-    with own.cursor() as cursor:
-        cursor.execute(sql, parameters)
+def _value(database: BaseDatabaseWrapper, sql: str, params: dict[str, str] | None = None) -> Any:
+    with database.cursor() as cursor:
+        cursor.execute(sql, params)
         return (cursor.fetchone() or [None])[0]
 
 
 _PARTS: dict[str, Callable[[BaseDatabaseWrapper], None]] = {
-    "database": lambda own: own.ensure_connection(),
-    "migrations": _migrations,
-    "worker": _worker,
-    "model": _model,
-    "warm_up": _warm_up,
+    "database": lambda database: database.ensure_connection(),
+    "migrations": _check_migrations,
+    "worker": _check_worker,
+    "model": _check_model,
+    "warm_up": _check_warm_up,
 }
 
 
 @require_safe
 def healthz(_request: HttpRequest) -> JsonResponse:
-    """The process answers; nothing else is asked."""
+    """Answers that the process is alive; nothing else is checked."""
     return JsonResponse({"status": "ok"})
 
 
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Whether each part is ready, or each of those in ``?parts=``; 503 where one is not."""
-    known = {**_PARTS, "cells": _cells} if cells.several() else _PARTS
-    wanted = [part for part in request.GET.get("parts", "").split(",") if part] or list(known)
-    if not set(wanted) <= known.keys():
-        message = f"parts are any of {', '.join(known)}, with commas."
+    """Answers whether each part is ready, or each of those in ``?parts=``; 503 if one is not."""
+    checks = {**_PARTS, "cells": _check_cells} if cells.several() else _PARTS
+    parts = [part for part in request.GET.get("parts", "").split(",") if part] or list(checks)
+    if not set(parts) <= checks.keys():
+        message = f"parts are any of {', '.join(checks)}, with commas."
         return JsonResponse(envelope("invalid", message), status=400)
     failures: list[Unready] = []
-    texts = dict.fromkeys(wanted, "ok")
-    own = connection.copy()  # of no pool
-    own.settings_dict["OPTIONS"].pop("pool", None)
-    with closing(own):
-        for part in wanted:
+    texts = dict.fromkeys(parts, "ok")
+    database = connection.copy()  # of no pool
+    database.settings_dict["OPTIONS"].pop("pool", None)
+    with closing(database):
+        for part in parts:
             try:
-                known[part](own)
+                checks[part](database)
             except (Unready, Error) as error:
                 away = Unready("no_database", "The database does not answer.")
                 failures.append(error if isinstance(error, Unready) else away)
@@ -178,6 +180,6 @@ def readyz(request: HttpRequest) -> JsonResponse:
         return JsonResponse({"status": "ok", "parts": texts})
     first = envelope(failures[0].code, str(failures[0]))
     unready = JsonResponse({**first, "parts": texts}, status=503)
-    # Whoever asks is told, and asks every moment while the server starts: no line of the log.
+    # The answer says it, and monitors ask often while the server starts: not logged.
     unready._has_been_logged = True  # type: ignore[attr-defined]
     return unready

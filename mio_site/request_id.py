@@ -16,32 +16,32 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def gate(application: Any) -> Any:
-    """An ASGI application that gives each request the id in its header X-Request-ID, or a new one,
-    and answers with it."""
+    """Wraps an ASGI application: each request gets the id in its header X-Request-ID, or a new one,
+    and the answer has it too."""
 
     async def with_id(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             await application(scope, receive, send)
             return
         chosen = dict(scope["headers"]).get(_HEADER, b"").decode("latin-1")
-        given = chosen if _CHOSEN.fullmatch(chosen) else uuid.uuid4().hex
+        request_id = chosen if _CHOSEN.fullmatch(chosen) else uuid.uuid4().hex
 
         def marked(part: Any) -> Any:
-            others = [pair for pair in part["headers"] if pair[0].lower() != _HEADER]
-            return {**part, "headers": [*others, (_HEADER, given.encode())]}
+            headers = [pair for pair in part["headers"] if pair[0].lower() != _HEADER]
+            return {**part, "headers": [*headers, (_HEADER, request_id.encode())]}
 
         async def sending(message: Any) -> None:
             is_head = message["type"] == "http.response.start"
             await send(marked(message) if is_head else message)
 
-        with continued(given):
+        with continued(request_id):
             await application(marked(scope), receive, sending)
 
     return with_id
 
 
 def current() -> str:
-    """The id of the current request; "" outside of any."""
+    """Returns the id of the current request; "" outside of any."""
     return _current.get()
 
 
@@ -56,7 +56,7 @@ def continued(chosen: str) -> Iterator[None]:
 
 
 class RequestId(logging.Filter):
-    """Notes the request during which a line was logged; "" outside of any."""
+    """Adds the id of the current request to a log record; "" outside of any."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = _current.get()

@@ -21,13 +21,13 @@ from mio_site import database
 ROOT = Path(__file__).resolve().parent.parent  # `python -m` finds our modules from here
 TICK = 0.1  # seconds between looks at the processes
 FIRST_DELAY = 0.5  # seconds before a restart, doubled with each death
-DEATHS, WITHIN = 5, 60.0  # so many within so many seconds: it will not get better
+DEATHS, WITHIN = 5, 60.0  # this many within these seconds: restarts do not help
 GRACE = 4.0  # seconds to end when asked
 
 
 @dataclass
 class Stop:
-    """Whether the end was asked for. Safe to set in a signal handler, unlike a threading.Event."""
+    """Whether the end was requested. Safe to set in a signal handler, unlike a threading.Event."""
 
     requested: bool = False
 
@@ -59,7 +59,7 @@ class Child:
             self.process.wait()
 
     def note_death(self, now: float) -> bool:
-        """Plans the restart; False when it died too often."""
+        """Plans the restart; returns False if the process died too often."""
         self.deaths.append(now)
         recent = [at for at in self.deaths if now - at < WITHIN]
         self.start_at = now + FIRST_DELAY * 2 ** (len(recent) - 1)
@@ -67,8 +67,8 @@ class Child:
 
 
 def supervise(children: list[Child], stop: Stop, tick: Callable[[], None]) -> int:
-    """Keeps ``children`` running until ``stop`` is requested, calling ``tick`` all the while.
-    Returns the exit code: 0 when stopped, 1 when a child keeps dying."""
+    """Keeps ``children`` running until ``stop`` is requested, and calls ``tick`` all the while.
+    Returns the exit code: 0 if stopped, 1 if a child keeps dying."""
     try:
         while not stop.requested:
             now = time.monotonic()
@@ -92,7 +92,7 @@ def supervise(children: list[Child], stop: Stop, tick: Callable[[], None]) -> in
 
 
 def end(children: list[Child]) -> None:
-    """Asks all to end, and kills those that have not after a few seconds."""
+    """Asks all to end, and kills those that have not ended after a few seconds."""
     for child in children:
         if child.process and child.process.poll() is None:
             child.process.terminate()
@@ -105,7 +105,7 @@ def end(children: list[Child]) -> None:
 
 
 def reserve(host: str, port: int) -> socket.socket:
-    """A socket bound to the address. Raises CommandError where another program listens there."""
+    """Returns a socket bound to the address. Raises CommandError if another program listens there."""
     with socket.socket() as probe:
         probe.settimeout(1)
         taken = port != 0 and probe.connect_ex((host, port)) == 0
@@ -138,7 +138,7 @@ def answers(host: str, port: int, path: str) -> bool:
 
 
 def bring_back_database() -> None:
-    """Starts the embedded server again where it was killed, and says so. Raises ServerError."""
+    """Starts the embedded server again if it was killed, and says so. Raises ServerError."""
     if database.ensure_running():
         say("The database server had ended; it was started again.")
 

@@ -19,10 +19,10 @@ environ.Env.read_env(BASE_DIR / ".env")
 
 
 def one_of(name: str, *choices: str) -> str:
-    """A setting that has one of these values, by default the first."""
+    """Returns a setting that has one of these values, by default the first."""
     if (value := env.str(name, default=choices[0])) not in choices:
-        named = f"{', '.join(choices[:-1])} or {choices[-1]}"
-        raise ImproperlyConfigured(f"{name} is {value!r}; use {named}.")
+        listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise ImproperlyConfigured(f"{name} is {value!r}; use {listed}.")
     return value
 
 
@@ -34,7 +34,7 @@ if not MIO_HOME.is_absolute():
 
 # Unless it is set, it is generated once into MIO_HOME.
 SECRET_KEY = env.str("SECRET_KEY", default="") or kept_secret(MIO_HOME / "secret_key", 50)
-# Keys of before: what they signed and encrypted is still read.
+# Earlier keys: what they signed and encrypted is still read.
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOOPBACK)
@@ -91,7 +91,7 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
 ]
 
-# Of the API and the probes, which mio_site.api_gate answers: functions and classes that are no coroutines.
+# For the API and the probes, which mio_site.api_gate answers: functions and classes, no coroutines.
 API_MIDDLEWARE = [
     *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
@@ -132,7 +132,7 @@ LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 LOCALE_PATHS = [BASE_DIR / "locale"]
 STATIC_URL = "static/"
-# Files are served from where they lie, so nothing is to be collected.
+# Files are served from where they are, so none are collected.
 SERVESTATIC_USE_FINDERS = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -144,7 +144,7 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-# So many wrong passwords lock a name for the address they came from, and several times as many
+# This many wrong passwords lock a name for the address they came from, and several times as many
 # for all addresses.
 AXES_FAILURE_LIMIT = 6
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -197,7 +197,7 @@ DATABASES = {
     }
     for name, reached in {"default": _connection, **_cells}.items()
 }
-# Whose tables every cell has, for the rows of its end users; those of other apps are in the first.
+# Apps whose tables every cell has, for the rows of its end users; others are in the first database.
 CELL_APPS = ["accounts", "contacts", "memories", "webhooks", "imports"]
 DATABASE_ROUTERS = ["accounts.cells.Router"] if MIO_CELLS else []
 
@@ -274,8 +274,8 @@ OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 MIO_LLM = env.str("MIO_LLM", default="openai" if OPENAI_API_KEY or OPENAI_BASE_URL else "offline")
 MIO_LLM_MODEL = env.str("MIO_LLM_MODEL", default="gpt-4o-mini")
 MIO_LLM_REVIEW_MODEL = env.str("MIO_LLM_REVIEW_MODEL", default=MIO_LLM_MODEL)
-# Who says whom a message means where it is unsure, unless a request says otherwise: auto (a model is
-# asked, if there is one and it answers in time), model (however slow it is) or fast (nobody is asked).
+# Who decides whom a message refers to if that is uncertain, unless a request says otherwise: auto (a
+# model, if there is one and it answers in time), model (however slow it is) or fast (no model).
 MIO_RESOLVE = one_of("MIO_RESOLVE", "auto", "fast", "model")
 MIO_RESOLVE_MODEL = env.str("MIO_RESOLVE_MODEL", default=MIO_LLM_MODEL)
 MIO_EMBEDDINGS = one_of("MIO_EMBEDDINGS", "local", "openai")
@@ -283,7 +283,7 @@ MIO_EMBEDDING_MODEL = env.str("MIO_EMBEDDING_MODEL", default="") or (
     LOCAL_MODEL if MIO_EMBEDDINGS == "local" else "text-embedding-3-small"
 )
 MIO_EMBEDDING_DIMENSIONS = env.int("MIO_EMBEDDING_DIMENSIONS", default=LOCAL_DIMENSIONS)
-# After so many milliseconds a context goes out without its search; 0: it waits. Servers take longer
+# Milliseconds after which a context is returned without its search; 0: it waits. Servers take longer
 # than this machine.
 MIO_CONTEXT_DEADLINE_MS = env.int(
     "MIO_CONTEXT_DEADLINE_MS", default=500 if MIO_EMBEDDINGS == "local" else 2000
@@ -313,7 +313,7 @@ MIO_TOKEN_PRICES = {
 # Pipeline
 MIO_EXTRACT_EVERY = env.int("MIO_EXTRACT_EVERY", default=10)
 MIO_CONSOLIDATE_EVERY = env.int("MIO_CONSOLIDATE_EVERY", default=50)
-# For so many messages after somebody was meant last, their card stays while the talk is of them.
+# For this many messages after the last reference a card stays, while the talk is about the person.
 MIO_KEEP_CARDS = env.int("MIO_KEEP_CARDS", default=3)
 # How long what a user asked in a chat to forget can still be brought back; 0: not at all.
 MIO_FORGET_GRACE_DAYS = env.int("MIO_FORGET_GRACE_DAYS", default=7)
@@ -323,17 +323,17 @@ MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")
 # must never reach.
 MIO_WEBHOOKS_TO_LOOPBACK = env.bool("MIO_WEBHOOKS_TO_LOOPBACK", default=False)
 
-# So long a chat that comes through the gateway waits for its search; cards are always added.
+# Milliseconds for which a chat through the gateway waits for its search; cards are always added.
 MIO_GATEWAY_BUDGET_MS = env.int("MIO_GATEWAY_BUDGET_MS", default=300)
 
-# What the contact book, which knows nothing of memories, takes from there.
+# Functions of memories that the package contacts calls without importing it.
 MIO_CARD_NOTES = "memories.models.links.card_notes"
 MIO_CARD_PLANS = "memories.models.links.card_plans"
 MIO_MEMORY_COUNT = "memories.models.links.memory_count"
 MIO_VALUES_DROPPED = "memories.corrections.edit_memories.end_values"
 MIO_CONTACT_CHANGED = "memories.tasks.contact_changed"
 MIO_CONTACTS_CREATED = "memories.tasks.contacts_created"
-# What the undo of an import does before the rows are restored, by verb.
+# Undo hooks of imports, by verb; run before the rows are restored.
 MIO_UNDO_HOOKS = {
     "import_chat": "imports.intake.take_back",
     "import_people": "imports.people_intake.take_back",
@@ -358,7 +358,7 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
-    # A refused request is the client's news, not ours; a failed one is.
+    # A refused request is the client's concern and not logged; a failed one is logged.
     "loggers": {
         "django": {"handlers": []},
         "django.request": {"level": "ERROR"},

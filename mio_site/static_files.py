@@ -1,4 +1,4 @@
-"""Styles, scripts and pictures, served by the web process itself."""
+"""Serves styles, scripts and pictures from the web process itself."""
 
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
@@ -7,7 +7,7 @@ from servestatic.responders import MissingFileError
 
 
 class StaticFiles(ServeStaticMiddleware):
-    """A file that there is none of is 404 with DEBUG too, not an error of the server."""
+    """Answers 404 for a missing file with DEBUG too, instead of a server error."""
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         try:

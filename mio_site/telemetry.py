@@ -1,6 +1,5 @@
-"""OpenTelemetry by setting: requests and queued tasks as traces, sent to OTEL_EXPORTER_OTLP_ENDPOINT by a
-thread from a bounded queue. The SDK reads all else from its own variables of the environment.
-"""
+"""Traces of requests and queued tasks by OpenTelemetry, if set up: a thread sends them from a bounded
+queue to OTEL_EXPORTER_OTLP_ENDPOINT. The SDK reads its other settings from the environment."""
 
 import os
 import socket
@@ -27,26 +26,26 @@ from mio_site import request_id
 # With several cells a task is called through it.
 IN_CELL = "accounts.fair_queue.run_in_cell"
 LAST_SECONDS = 2.0  # for what waits to be sent when a process ends
-# Asked every few seconds by machines.
+# Addresses that machines request every few seconds.
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
-# What is not answered by a view of Django.
+# Addresses that no view of Django answers.
 _GATES = (*(f"/v1/{path}" for path in FORMS), "/v1/models", "/mcp", "/static")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 def start(process: str) -> Callable[[], None]:
-    """Has this process, a ``web`` or a ``worker``, record and send its spans. Returns a function
+    """Makes this process, a ``web`` or a ``worker``, record and send its spans. Returns a function
     for its end, which sends those that wait."""
-    named = Resource.create(
+    described = Resource.create(
         {
             "service.name": "mio",
             "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
             "mio.process": process,
         }
     )
-    # What the operator says of this service stands above what we say.
+    # The operator's description of this service has precedence over ours.
     provider = TracerProvider(
-        resource=named.merge(OTELResourceDetector().detect()), shutdown_on_exit=False
+        resource=described.merge(OTELResourceDetector().detect()), shutdown_on_exit=False
     )
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     tracing.use(provider.get_tracer("mio"))
@@ -57,26 +56,26 @@ def start(process: str) -> Callable[[], None]:
         provider.shutdown()
 
     # Started now: a process that ends may start no thread.
-    last = Thread(target=shut_down, name="telemetry-end", daemon=True)
-    last.start()
+    thread = Thread(target=shut_down, name="telemetry-end", daemon=True)
+    thread.start()
 
     def end() -> None:
         ending.set()
-        last.join(LAST_SECONDS)
+        thread.join(LAST_SECONDS)
 
     return end
 
 
 def follow_queue() -> None:
-    """Has tasks carry the trace that queued them, and the processes of workers record them."""
-    post_spawn.connect(_spawned, dispatch_uid="telemetry")
-    pre_enqueue.connect(_enqueued, dispatch_uid="telemetry")
-    pre_execute.connect(_began, dispatch_uid="telemetry")
-    post_execute_in_worker.connect(_ended, dispatch_uid="telemetry")
+    """Makes tasks carry the trace that queued them, and processes of workers record them."""
+    post_spawn.connect(_on_spawn, dispatch_uid="telemetry")
+    pre_enqueue.connect(_on_enqueue, dispatch_uid="telemetry")
+    pre_execute.connect(_on_begin, dispatch_uid="telemetry")
+    post_execute_in_worker.connect(_on_end, dispatch_uid="telemetry")
 
 
 def requests(rest: ASGIApp) -> ASGIApp:
-    """An ASGI application around all others: a span for each request but those of probes."""
+    """Wraps an ASGI application: a span for each request except those of probes."""
 
     async def traced(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
@@ -124,34 +123,34 @@ def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
 _task = ExitStack()
 
 
-def _spawned(**_kwargs: Any) -> None:
+def _on_spawn(**_kwargs: Any) -> None:
     # A process of multiprocessing ends without atexit.
     util.Finalize(None, start("worker"), exitpriority=1)
 
 
-def _enqueued(task: dict[str, Any], **_kwargs: Any) -> None:
+def _on_enqueue(task: dict[str, Any], **_kwargs: Any) -> None:
     if trace := tracing.carried():
         task["trace"] = {**trace, "request_id": request_id.current()}
 
 
-def _began(task: dict[str, Any], **_kwargs: Any) -> None:
+def _on_begin(task: dict[str, Any], **_kwargs: Any) -> None:
     trace = task.get("trace", {})
-    asked_by = trace.get("request_id", "")
+    queued_in = trace.get("request_id", "")
     function = task["args"][3] if task["func"] == IN_CELL else task["func"]
     attributes = {"messaging.system": "django_q", "messaging.message.id": task["id"]}
-    if asked_by:
-        attributes["mio.request_id"] = asked_by
+    if queued_in:
+        attributes["mio.request_id"] = queued_in
     span = tracing.span(
         f"task {str(function).rpartition('.')[2]}",
         attributes,
         kind=SpanKind.CONSUMER,
         context=tracing.told_by(trace),
     )
-    _task.enter_context(request_id.continued(asked_by))
+    _task.enter_context(request_id.continued(queued_in))
     _task.enter_context(span)
 
 
-def _ended(task: dict[str, Any], **_kwargs: Any) -> None:
+def _on_end(task: dict[str, Any], **_kwargs: Any) -> None:
     if task.get("success") is False:
         tracing.failed(tracing.current(), "failed")
     _task.close()

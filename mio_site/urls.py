@@ -8,8 +8,8 @@ from accounts import errors
 from memories.api import calendar_feed
 from mio_site import metrics, readiness
 
-# The user id may hold slashes, so the nouns behind it decide which endpoint is meant: every
-# path has one reading, since ids of rows are UUIDs.
+# The user id may contain slashes, so the nouns after it select the endpoint: every path has one
+# reading, since ids of rows are UUIDs.
 api = [
     path("", include("accounts.urls")),
     path("", include("contacts.urls")),

@@ -1,8 +1,7 @@
 """The processes that run queued tasks, and the one that keeps them alive.
 
 Each takes its tasks from the table, and no two share a lock. In a cluster of django-q2 they share that of
-a multiprocessing.Queue: where its holder is killed, no other worker gets a task again.
-"""
+a multiprocessing.Queue: if its holder is killed, no other worker gets a task again."""
 
 import logging
 import queue
@@ -47,7 +46,7 @@ _fork = get_context("fork")
 
 @contextmanager
 def _logged(problem: str) -> Iterator[None]:
-    """Logs an error of the database that ends the block, and goes on behind it."""
+    """Logs an error of the database that ends the block, and continues after it."""
     try:
         yield
     except Error:
@@ -55,24 +54,24 @@ def _logged(problem: str) -> Iterator[None]:
 
 
 class Pulse:
-    """When a process was last known to work: one number that a thread of it writes, without a lock
-    that a killed process would keep."""
+    """When a process last worked: one number that a thread of it writes, without a lock that a
+    killed process would keep."""
 
     def __init__(self) -> None:
         self._at = RawValue("d", time.monotonic())
         self._until = 0.0
 
     def allow(self, seconds: float) -> None:
-        """The main thread may be silent for so long; after it the pulse stops."""
+        """Lets the main thread be silent for this long; then the pulse stops."""
         self._until = time.monotonic() + seconds
 
     def start(self) -> None:
-        """Beats from a thread, which stands still where the process does."""
+        """Starts the thread that beats, which stands still if the process does."""
         self.allow(settings.MIO_QUEUE_STUCK_S)
         threading.Thread(target=self._beat, daemon=True).start()
 
     def age(self) -> float:
-        """Seconds since the last beat."""
+        """Returns the seconds since the last beat."""
         return time.monotonic() - self._at.value
 
     def _beat(self) -> None:
@@ -82,16 +81,16 @@ class Pulse:
 
 
 class Tasks:
-    """The queue as ``django_q.worker`` reads it, and takes results."""
+    """The queue, as ``django_q.worker`` reads tasks from it and gives results to it."""
 
     def __init__(self, broker: Broker, stop: Stop, pulse: Pulse) -> None:
         self._broker, self._stop, self._pulse = broker, stop, pulse
 
     def get(self) -> dict[str, Any] | str:
-        """The next task, taken from the table; "STOP" once the end was asked for."""
+        """Returns the next task, taken from the table; "STOP" once the end was requested."""
         while not self._stop.requested:
             self._pulse.allow(settings.MIO_QUEUE_STUCK_S)
-            for pk, payload in self._taken():
+            for pk, payload in self._take():
                 try:
                     task: dict[str, Any] = SignedPackage.loads(payload)
                 except (TypeError, BadSignature):
@@ -102,27 +101,27 @@ class Tasks:
                 return {**task, "cluster": Conf.CLUSTER_NAME, "ack_id": pk}
         return "STOP"
 
-    def _taken(self) -> list[tuple[int, str]]:
+    def _take(self) -> list[tuple[int, str]]:
         with _logged("the queue can't be read"):
             return self._broker.dequeue() or []
         time.sleep(Conf.POLL)
         return []
 
     def put(self, task: dict[str, Any]) -> None:
-        """Stores the result and takes the task out of the queue. While the database is away it is
-        tried again; where that lasts, the task stays and runs again."""
+        """Stores the result and deletes the task from the queue. Tries again while the database is
+        away; if that lasts, the task stays and runs again."""
         for _ in range(STORE_TRIES):
-            ended: queue.SimpleQueue[dict[str, Any] | str] = queue.SimpleQueue()
-            ended.put(dict(task))
-            ended.put("STOP")
+            results: queue.SimpleQueue[dict[str, Any] | str] = queue.SimpleQueue()
+            results.put(dict(task))
+            results.put("STOP")
             with _logged(f"the end of task {task['id']} can't be stored"):
-                monitor(ended, self._broker)
+                monitor(results, self._broker)
                 return
             time.sleep(1)
 
 
 def _broker(stop: Stop, pulse: Pulse) -> Broker:
-    """The queue, once its database answers. Ends the process where the end is asked for first."""
+    """Returns the queue, once its database answers. Ends the process if its end is requested first."""
     while not stop.requested:
         pulse.allow(settings.MIO_QUEUE_STUCK_S)
         with _logged("the queue can't be read"):
@@ -139,7 +138,7 @@ def run_tasks(stop: Stop, pulse: Pulse) -> None:
 
 
 def keep_schedules(stop: Stop, pulse: Pulse) -> None:
-    """Queues what is due by the schedules. Ends with STANDS_STILL where nobody takes tasks."""
+    """Queues what is due by the schedules. Exits with STANDS_STILL if nobody takes tasks."""
     broker, began, next_at = _broker(stop, pulse), time.monotonic(), 0.0
     while not stop.requested:
         pulse.allow(settings.MIO_QUEUE_STUCK_S)
@@ -165,8 +164,8 @@ class Member:
         self.process: Any = None
 
     def look(self) -> int | None:
-        """Starts it where it does not run, kills it where its pulse has stopped; its exit code once
-        ended."""
+        """Starts the process if it does not run, kills it if its pulse has stopped; returns its
+        exit code once it has ended."""
         if self.process is None:
             if time.monotonic() >= self._start_at:
                 self._start()
@@ -186,7 +185,7 @@ class Member:
             self.process.kill()
 
     def end(self) -> None:
-        """Waits until it has ended, as it was asked to, with the task under way."""
+        """Asks the process to end, and waits until it has, with its current task."""
         while self.process is not None and self.process.is_alive():
             self.process.terminate()
             self.process.join(1)
@@ -208,8 +207,8 @@ class Member:
 
 
 def supervise(stop: Stop) -> None:
-    """Keeps the workers and the schedules alive until ``stop`` is requested, and starts all workers
-    anew where the queue stands still. It asks the database nothing itself."""
+    """Keeps the workers and the schedules alive until ``stop`` is requested, and restarts all
+    workers if the queue stands still. Sends no statement itself."""
     workers = [Member(run_tasks) for _ in range(Conf.WORKERS)]
     schedules = Member(keep_schedules)
     members = [*workers, schedules]

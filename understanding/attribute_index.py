@@ -1,5 +1,5 @@
-"""Values of attributes in the form in which they are compared, and the keys that a contact is found
-by because of them: the words of its companies, and the days of its important dates."""
+"""The forms in which values of attributes are compared, and the keys by which values find a
+contact: the words of companies, and the days of important dates."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,16 +14,16 @@ from understanding.types import NameKey
 
 PREFIX = "attr:"
 COMPANY = PREFIX + "company:"
-# The days of the year on which an important date falls.
+# The days of the year of important dates.
 DAY = PREFIX + "@day:"
-# Bounds the index of one contact, whatever was learnt about them.
+# Limits of the index of one contact.
 MAX_KEYS, MAX_WORDS, MAX_VALUES = 96, 8, 12
 
 _WORD = re.compile(r"[^\W_]+(?:['&+-][^\W_]+)*")
 _HAN_RUN = re.compile(rf"(?:{HAN.pattern})+")
-# Words that tell no two values apart.
-_EMPTY = words("stopwords", "attributes")
-# Whose telephone numbers are known without their country code.
+# Words that any value may contain.
+_UNDISTINCTIVE = words("stopwords", "attributes")
+# Regions whose telephone numbers may lack the country code.
 _REGIONS = ("CN", "US")
 
 
@@ -34,8 +34,8 @@ def _day(value: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _telephone(value: str) -> str:
-    """The national number of a telephone number, with or without its country code; of one that
-    no plan of ``_REGIONS`` holds its last digits."""
+    """Returns the national number of a telephone number with or without its country code; if it is
+    valid in no region of ``_REGIONS``, its last digits."""
     # Loaded at first use: most commands read no number.
     import phonenumbers
 
@@ -58,41 +58,41 @@ _FORMS: Mapping[str, Callable[[str], str]] = {
 
 
 def form(attribute: str, value: str) -> str:
-    """A value in the form in which two spellings of it are equal: the day of the year of a birthday,
-    the national number of a telephone, the words of anything else. "" where it has none."""
-    return _FORMS.get(attribute, lambda text: " ".join(tokens(text)) or _whole(text))(value)
+    """Returns a value in the form in which two spellings of it are equal: the day of the year of a
+    birthday, the national number of a telephone, the words of anything else. "" if it has none."""
+    return _FORMS.get(attribute, lambda text: " ".join(tokens(text)) or _joined(text))(value)
 
 
 @lru_cache(maxsize=8192)
 def tokens(value: str) -> tuple[str, ...]:
-    """The words of a value that tell it apart, in order: English ones by their stem, Chinese
-    ones as they are cut; what any value may hold (公司, the) left out."""
+    """Returns the distinctive words of a value in order: the stems of English ones, Chinese ones as
+    they are cut; not what any value may contain (公司, the)."""
     spaced = _HAN_RUN.sub(
         lambda run: f" {' '.join(word.text for word in segmentation.cut(run[0]))} ",
         normalise(value),
     )
-    found = [_without_division(word) for word in _WORD.findall(spaced)]
-    return tuple(stem(w) if w.isascii() else w for w in found if w not in _EMPTY)
+    all_words = [_without_division(word) for word in _WORD.findall(spaced)]
+    return tuple(stem(w) if w.isascii() else w for w in all_words if w not in _UNDISTINCTIVE)
 
 
 def _without_division(word: str) -> str:
-    """深圳市 is 深圳."""
-    named = len(word) > 2 and is_han(word[-3]) and is_han(word[-2]) and word[-1] in "省市区县"
-    return word[:-1] if named else word
+    """Returns a place name without its administrative suffix: 深圳 for 深圳市."""
+    has_suffix = len(word) > 2 and is_han(word[-3]) and is_han(word[-2]) and word[-1] in "省市区县"
+    return word[:-1] if has_suffix else word
 
 
-def _whole(value: str) -> str:
+def _joined(value: str) -> str:
     return "".join(_WORD.findall(normalise(value)))
 
 
 def company_keys(value: str) -> list[str]:
-    """The keys of a company, as it is stored or typed: all of it, then its words."""
-    parts = [_whole(value), *tokens(value)[:MAX_WORDS]]
+    """Returns the keys of a company, stored or typed: one for all of it, then one for each word."""
+    parts = [_joined(value), *tokens(value)[:MAX_WORDS]]
     return [COMPANY + part[:60] for part in dict.fromkeys(parts) if part]
 
 
 def keys_of(attributes: Mapping[str, Any]) -> Iterator[NameKey]:
-    """The keys of a contact's attributes; ``text`` holds the values, one a line."""
+    """Yields the keys of a contact's attributes; ``text`` contains the values, one per line."""
     texts: dict[str, list[str]] = {}
     for _, value, day in important_dates.of_attributes(attributes):
         texts.setdefault(DAY + day.key, []).append(value)

@@ -1,10 +1,10 @@
-"""The languages that Mio writes: the captions of cards, the signs and the parts of sentences of each.
+"""The languages that Mio writes: captions of cards, signs and parts of sentences of each.
 
-To add a language: its tables in languages.toml, ``statements/fence.toml`` and ``memories/context/render.toml``,
-a label of each attribute in attributes.toml, a choice of ``EndUser.language`` (a migration), its lists
-in ``lexicon/``, the prompts that name both languages (``memories/prompts/``); then what compares with a
-language (``git grep '"zh"' '*.py'``) and the ranges of Han characters
-(``git grep -lE 'p.Han|u4e00' '*.py' '*.toml'``).
+To add a language: its tables in languages.toml, ``statements/fence.toml`` and
+``memories/context/render.toml``, a label of each attribute in attributes.toml, a choice of
+``EndUser.language`` (a migration), its lists in ``lexicon/``, the prompts that name both languages
+(``memories/prompts/``); then code that compares with one (``git grep '"zh"' '*.py'``) and the
+ranges of Han characters (``git grep -lE 'p.Han|u4e00' '*.py' '*.toml'``).
 """
 
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ LANGUAGES = tuple(_TABLES)
 
 
 def captions(language: str) -> Mapping[str, str]:
-    """What the lines of a card begin with; those of English for a language without a table."""
+    """Returns the captions of a card's lines; those of English for a language without a table."""
     return _TABLES.get(language, _TABLES[DEFAULT])["captions"]
 
 
 def wording(language: str) -> Mapping[str, str]:
-    """The signs and the parts of sentences, as ``captions``."""
+    """Returns the signs and parts of sentences, as ``captions``."""
     return _TABLES.get(language, _TABLES[DEFAULT])["wording"]

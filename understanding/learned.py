@@ -1,8 +1,8 @@
-"""Models that were learned elsewhere (``python -m tools train``): the product only multiplies.
+"""Reads and evaluates learned models; ``python -m tools train`` learns them.
 
-The weights stand in understanding/models, a JSON file a model. ``manifest.json`` says of each which
-files of the corpus it was learned from and their hash, for which space of vectors its weights are
-(null: it reads none), and its thresholds.
+The weights are in understanding/models, one JSON file per model. ``manifest.json`` states for each
+the corpus files that it was learned from and their hash, the space of vectors that its weights are
+for (null: none), and its thresholds.
 """
 
 import json
@@ -18,7 +18,7 @@ MODELS = Path(__file__).with_name("models")
 
 @dataclass(frozen=True, slots=True)
 class Logistic:
-    """A logistic regression over named features; a feature that has no weight counts nothing."""
+    """A logistic regression over named features; features without a weight are ignored."""
 
     bias: float
     weights: Mapping[str, float]
@@ -32,27 +32,27 @@ class Logistic:
         return sigmoid(self.log_odds(features))
 
     def parts(self, features: Mapping[str, float]) -> dict[str, float]:
-        """What each feature adds to the log odds."""
+        """Returns what each feature adds to the log odds."""
         return {name: self.weights.get(name, 0.0) * x for name, x in features.items()}
 
 
 def log_odds(probability: float, least: float = 1e-6) -> float:
-    """Of a probability, kept so far off 0 and 1."""
+    """Returns the log odds of a probability, which is first kept ``least`` off 0 and 1."""
     p = min(max(probability, least), 1 - least)
     return math.log(p / (1 - p))
 
 
 def sigmoid(log_odds: float) -> float:
-    """The probability of these log odds, also of very large ones."""
+    """Returns the probability of these log odds, however large they are."""
     if log_odds < 0:
-        grown = math.exp(max(log_odds, -700.0))
-        return grown / (1.0 + grown)
+        odds = math.exp(max(log_odds, -700.0))
+        return odds / (1.0 + odds)
     return 1.0 / (1.0 + math.exp(-min(log_odds, 700.0)))
 
 
 @cache
 def model(name: str) -> Mapping[str, Any]:
-    """The weights in ``name``.json, and the thresholds that the manifest has of it."""
+    """Returns the weights in ``name``.json and the thresholds in the manifest."""
     thresholds: Mapping[str, Any] = _read("manifest")[name]["thresholds"]
     return {**thresholds, **_read(name)}
 
@@ -65,6 +65,6 @@ def _read(name: str) -> dict[str, Any]:
 
 @cache
 def logistic(name: str) -> Logistic:
-    """The logistic regression in ``name``.json."""
+    """Returns the logistic regression in ``name``.json."""
     loaded = model(name)
     return Logistic(loaded["bias"], loaded["weights"])

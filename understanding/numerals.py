@@ -33,18 +33,18 @@ MONTHS = {
     for row in rows("months")
     if row[column]
 }
-# A month's name, the full one first.
+# A pattern of a month's name, full names first.
 MONTH = f"(?:{alternation(MONTHS)})"
 
 
 def with_digits(text: str) -> str:
-    """``text`` with its Chinese numerals in digits: 一百二十 as 120, 三百八 as 380, 二〇二四 as
-    2024, 零五 as 05."""
+    """Returns ``text`` with its Chinese numerals in digits: 一百二十 as 120, 三百八 as 380, 二〇二四 as 2024,
+    零五 as 05."""
     return _CHINESE.sub(lambda match: _digits(match[0].translate(_TENS)), text)
 
 
 def chinese_number(text: str) -> int:
-    """The number that ``text`` is: 十二, 两 or 28. Raises ValueError when it is none."""
+    """Returns the number that ``text`` is: 十二, 两 or 28. Raises ValueError if it is none."""
     return int(with_digits(text))
 
 
@@ -61,7 +61,7 @@ def _digits(text: str) -> str:
             unit = _UNITS[char]
             section += (1 if digit is None else digit) * unit
             digit = None
-    rest = digit or 0
-    if rest and unit >= 100 and text[-2] not in "零〇":
-        rest *= unit // 10
-    return str(total + section + rest)
+    last_digit = digit or 0
+    if last_digit and unit >= 100 and text[-2] not in "零〇":
+        last_digit *= unit // 10
+    return str(total + section + last_digit)

@@ -1,4 +1,4 @@
-"""Where a text says mother, boss, best friend, and whose they are."""
+"""Finds the role words of a text (mother, boss, best friend) and their owners."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,44 +13,44 @@ from understanding.text import is_han
 
 lex = patterns("role_phrases")
 _WORDS = word_sets("ownership")
-# Before a bare word of kin: the classes that subjects and objects follow.
-_BARE_TAGS = frozenset("t c p d v u y e o".split())
+# Tags of words before a kinship word without an owner: subjects and objects follow them.
+_TAGS_BEFORE_BARE = frozenset("t c p d v u y e o".split())
 _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*'?")
-# A clause begins behind these, or behind a space.
+# A clause begins after these, or after a space.
 _CLAUSE_START = frozenset(",，。!！?？;；:：、…~～(（「『“\"'>*-—@/&+")
 _LONGEST_ZH = 6
 _LONGEST_EN = 5
-# Makes the role word at hand with what was found out about it.
+# Makes a RoleWord at a place, given its ``whose`` and its owner.
 _Maker = Callable[..., RoleWord]
 
 
 @cache
-def _chinese() -> frozenset[str]:
+def _zh_terms() -> frozenset[str]:
     return frozenset(word for word in (*terms(), *groups()) if is_han(word[0]))
 
 
 @cache
-def _english() -> frozenset[str]:
+def _en_terms() -> frozenset[str]:
     return frozenset(word for word in (*terms(), *groups()) if not is_han(word[0]))
 
 
 @cache
 def _first_words() -> frozenset[str]:
-    """What the English terms of several words begin with."""
-    return frozenset(first for first, space, _ in (w.partition(" ") for w in _english()) if space)
+    """The first words of the English terms of several words."""
+    return frozenset(first for first, space, _ in (w.partition(" ") for w in _en_terms()) if space)
 
 
 def _roles(word: str) -> tuple[tuple[Role, ...], bool]:
-    many = groups().get(word)
-    if many:
-        return many, True
-    single = terms().get(word)
-    return (single, False) if single else (terms()[_singular(word)], True)
+    group_roles = groups().get(word)
+    if group_roles:
+        return group_roles, True
+    single_roles = terms().get(word)
+    return (single_roles, False) if single_roles else (terms()[_singular(word)], True)
 
 
 @lru_cache(maxsize=4096)
 def _singular(word: str) -> str:
-    """The role of which an English word is the plural: brothers, sisters-in-law; else ""."""
+    """Returns the role whose plural an English word is: brothers, sisters-in-law; else ""."""
     if not word.endswith("s") and "s-" not in word:
         return ""
     first, *rest = word.split("-")
@@ -59,23 +59,23 @@ def _singular(word: str) -> str:
 
 
 def role_words(norm: str, raw: str) -> list[RoleWord]:
-    """The role words of a normalised text in order, with spans in its code points; the longest
-    term wins. ``raw`` is as long and keeps the case. ``whose`` is own (我妈, my boss), other (her
-    mother, 阿竹的妈妈, with ``owner``), bare (妈, Mum) or generic (当妈的, a good boss)."""
-    found = [*_find_chinese(norm), *_find_english(norm, raw)]
-    return sorted(found, key=lambda word: word.start)
+    """Returns the role words of a normalised text in order, with spans in its code points; the
+    longest term wins. ``raw`` is as long and keeps the case. ``whose`` is own (我妈, my boss), other
+    (her mother, 阿竹的妈妈, with ``owner``), bare (妈, Mum) or generic (当妈的, a good boss)."""
+    matches = [*_find_chinese(norm), *_find_english(norm, raw)]
+    return sorted(matches, key=lambda word: word.start)
 
 
 def _find_chinese(norm: str) -> Iterator[RoleWord]:
-    known, start, size = _chinese(), 0, len(norm)
+    known_terms, start, size = _zh_terms(), 0, len(norm)
     while start < size:
         if not is_han(norm[start]):
             start += 1
             continue
         for length in range(min(_LONGEST_ZH, size - start), 0, -1):
             piece = norm[start : start + length]
-            if piece in known:
-                word = _judge_chinese(norm, start, start + length)
+            if piece in known_terms:
+                word = _chinese_role(norm, start, start + length)
                 if word:
                     yield word
                     start += length - 1
@@ -83,62 +83,62 @@ def _find_chinese(norm: str) -> Iterator[RoleWord]:
         start += 1
 
 
-def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
-    """The word as a role, or None when it is part of something else."""
+def _chinese_role(norm: str, start: int, end: int) -> RoleWord | None:
+    """Returns the word as a role, or None if it is part of something else."""
     text = norm[start:end]
-    roles, many = _roles(text)
+    roles, is_group = _roles(text)
     left, right = norm[max(0, start - 12) : start], norm[end : end + 12]
-    roles, narrowing = _narrowed(roles, left)
+    roles, narrowing = _with_tag(roles, left)
     start, left = start - len(narrowing), left.removesuffix(narrowing)
-    many = many or bool(lex.zh_count.search(left))
+    is_group = is_group or bool(lex.zh_count.search(left))
 
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
-        return RoleWord(start, end, outer, text, roles, whose, owner, many)
+        return RoleWord(start, end, outer, text, roles, whose, owner, is_group)
 
-    mine = lex.zh_own.search(left)
-    if lex.zh_compound_after.match(right) and not (mine and right[0] in "呀耶"):
+    own = lex.zh_own.search(left)
+    if lex.zh_compound_after.match(right) and not (own and right[0] in "呀耶"):
         return word("generic") if right.startswith(("们", "的都")) else None
-    if mine:
-        return word("own", start - len(mine[0]), mine[0])
+    if own:
+        return word("own", start - len(own[0]), own[0])
     other = lex.zh_other.search(left)
     if other:
         return word("other", start - len(other[0]), other[1])
-    called = lex.zh_called.search(left) and lex.zh_called_after.match(right)
-    if called or lex.zh_generic_before.search(left):
+    is_called = lex.zh_called.search(left) and lex.zh_called_after.match(right)
+    if is_called or lex.zh_generic_before.search(left):
         return word("generic")
     if left.endswith("的") and not lex.zh_praise.search(left):
         return word("other", start - 1, _owner_before(norm, start - 1))
     if latin := re.search(r"[a-z0-9]+$", left):
         return word("other", start, latin[0])
-    return _judge_bare(norm, word)
+    return _bare_chinese_role(norm, word)
 
 
-def _narrowed(roles: tuple[Role, ...], left: str) -> tuple[tuple[Role, ...], str]:
-    """The roles by what stands right before the word, former or future, and that."""
-    for tag, said in (("ex", lex.zh_former), ("future", lex.zh_future)):
-        if found := said.search(left):
-            return tagged(roles, tag), found[0]
+def _with_tag(roles: tuple[Role, ...], left: str) -> tuple[tuple[Role, ...], str]:
+    """Returns the roles, tagged by a word like former or future before them, and that word."""
+    for tag, pattern in (("ex", lex.zh_former), ("future", lex.zh_future)):
+        if match := pattern.search(left):
+            return tagged(roles, tag), match[0]
     return roles, ""
 
 
-def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
-    made = word("bare")
-    start, end = made.start, made.end
+def _bare_chinese_role(norm: str, word: _Maker) -> RoleWord | None:
+    bare = word("bare")
+    start, end = bare.start, bare.end
     left = norm[:start]
     at_start = not left or left[-1].isspace() or left[-1] in _CLAUSE_START
-    single = end - start == 1
-    if at_start and (not single or _is_word(norm, start, end)):
-        return made
-    if single and not _is_word(norm, start, end):
+    is_single = end - start == 1
+    if at_start and (not is_single or _is_word(norm, start, end)):
+        return bare
+    if is_single and not _is_word(norm, start, end):
         return None
     previous = _word_before(norm, start)
-    if previous in _WORDS["zh_bare"] or segmentation.tag(previous)[:1] in _BARE_TAGS:
-        return made
+    if previous in _WORDS["zh_bare"] or segmentation.tag(previous)[:1] in _TAGS_BEFORE_BARE:
+        return bare
     return word("other", start - len(previous), previous)
 
 
 def _is_word(norm: str, start: int, end: int) -> bool:
-    """Whether the likeliest cut has a word of its own at [start, end)."""
+    """Whether the likeliest cut into words has one at [start, end)."""
     low, high = _han_before(norm, start), end
     while high < len(norm) and is_han(norm[high]) and high - end < 8:
         high += 1
@@ -152,7 +152,7 @@ def _word_before(norm: str, start: int) -> str:
 
 
 def _han_before(norm: str, start: int) -> int:
-    """Where the Han that end at ``start`` begin, eight of them at most."""
+    """Returns the start of the Han characters that end at ``start``, at most eight."""
     low = start
     while low > 0 and is_han(norm[low - 1]) and start - low < 8:
         low -= 1
@@ -165,7 +165,7 @@ def _owner_before(norm: str, end: int) -> str:
 
 
 def _find_english(norm: str, raw: str) -> Iterator[RoleWord]:
-    known = _english()
+    known_terms = _en_terms()
     tokens = [(m.start(), m.end(), m[0]) for m in _TOKEN.finditer(norm)]
     index = 0
     while index < len(tokens):
@@ -176,37 +176,37 @@ def _find_english(norm: str, raw: str) -> Iterator[RoleWord]:
             pieces = [part[2] for part in parts]
             if "'" in pieces[-1]:
                 pieces[-1] = re.sub(r"'s?$", "", pieces[-1])
-            if " ".join(pieces) not in known and not _singular(" ".join(pieces)):
+            if " ".join(pieces) not in known_terms and not _singular(" ".join(pieces)):
                 continue
             if any(norm[a[1] : b[0]] != " " for a, b in pairwise(parts)):
                 continue
-            found = _judge_english(norm, raw, tokens, index, count, " ".join(pieces))
-            if found:
-                yield found
+            word = _english_role(norm, raw, tokens, index, count, " ".join(pieces))
+            if word:
+                yield word
             step = count
             break
         index += step
 
 
-def _judge_english(
+def _english_role(
     norm: str, raw: str, tokens: list[tuple[int, int, str]], index: int, count: int, text: str
 ) -> RoleWord | None:
     start = tokens[index][0]
     last = tokens[index + count - 1]
     end = last[0] + len(re.sub(r"'s?$", "", last[2]))
-    roles, many = _roles(text)
+    roles, is_group = _roles(text)
 
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
-        return RoleWord(start, end, outer, text, roles, whose, owner, many)
+        return RoleWord(start, end, outer, text, roles, whose, owner, is_group)
 
     following = tokens[index + count][2] if index + count < len(tokens) else ""
     gap = norm[end : tokens[index + count][0]] if following else ""
-    narrows = text in _WORDS["en_ex"] and following in _english()  # my ex brother-in-law
+    narrows = text in _WORDS["en_ex"] and following in _en_terms()  # my ex brother-in-law
     if gap == " " and (narrows or following in _WORDS["en_compound_after"]):
         return None
     if norm[start - 1 : start] in ("-", "_", "@", "#", "/") or norm[end : end + 1] in ("-", "_"):
         return None
-    if owned := _owned_by(tokens, index + count):
+    if owned := _owner_after_of(tokens, index + count):
         return word("other", owner=owned)
     at, tag = index - 1, ""
     while at >= 0 and norm[tokens[at][1] : tokens[at + 1][0]] == " ":
@@ -214,7 +214,7 @@ def _judge_english(
         if previous in _WORDS["en_own"]:
             roles = tagged(roles, tag) if tag else roles
             return word("own", tokens[at][0], previous)
-        if previous in _WORDS["en_other"] or _owns(previous):
+        if previous in _WORDS["en_other"] or _is_owner(previous):
             return word("other", tokens[at][0], previous)
         if previous in _WORDS["en_generic"] or previous in _WORDS["en_definite"]:
             definite = previous in _WORDS["en_definite"] and at == index - 1
@@ -222,16 +222,16 @@ def _judge_english(
             predicate = leading in _WORDS["en_being"] or following == "of"
             unique = definite and not predicate and any(role.level == "unique" for role in roles)
             return word("bare" if unique else "generic", tokens[at][0], previous)
-        said = next((name for name in ("ex", "future") if previous in _WORDS[f"en_{name}"]), "")
-        tag = tag or said
-        if previous not in _WORDS["en_between"] and not said:
+        tag_here = next((name for name in ("ex", "future") if previous in _WORDS[f"en_{name}"]), "")
+        tag = tag or tag_here
+        if previous not in _WORDS["en_between"] and not tag_here:
             break
         at -= 1
-    return _judge_english_bare(norm, raw, tokens, index, word)
+    return _bare_english_role(norm, raw, tokens, index, word)
 
 
-def _owns(word: str) -> bool:
-    """Whether a word before a role is its owner: Tanner's, and tanners or dads typed so."""
+def _is_owner(word: str) -> bool:
+    """Whether the word before a role is its owner: Tanner's, also typed tanners or dads."""
     if word.endswith(("'s", "s'")):
         return True
     bare = word.removesuffix("s")
@@ -243,31 +243,31 @@ def _is_common(word: str) -> bool:
     return word in common or word.removesuffix("s") in common
 
 
-def _owned_by(tokens: list[tuple[int, int, str]], of: int) -> str:
-    """Who follows an "of" at that token: the mother of Matheus, the boss of my wife; "" where it is a thing."""
-    head, *after = [token[2] for token in tokens[of : of + 3]] or [""]
+def _owner_after_of(tokens: list[tuple[int, int, str]], at: int) -> str:
+    """Returns the owner after "of", or "": the mother of Matheus, the boss of my wife."""
+    head, *after = [token[2] for token in tokens[at : at + 3]] or [""]
     if head != "of":
         return ""
     if after and after[0] in _WORDS["en_own"]:
         after = after[1:]
-    found = bool(after) and (after[0] in terms() or not _is_common(after[0]))
-    return after[0] if found else ""
+    is_person = bool(after) and (after[0] in terms() or not _is_common(after[0]))
+    return after[0] if is_person else ""
 
 
-def _judge_english_bare(
+def _bare_english_role(
     norm: str, raw: str, tokens: list[tuple[int, int, str]], index: int, word: _Maker
 ) -> RoleWord | None:
-    made = word("bare")
-    capital = raw[made.start].isupper()
+    bare = word("bare")
+    capital = raw[bare.start].isupper()
     before = ""
-    if index and norm[tokens[index - 1][1] : made.start] == " ":
+    if index and norm[tokens[index - 1][1] : bare.start] == " ":
         before = tokens[index - 1][2]
     if before in _WORDS["en_kinds"]:
         return word("generic")
-    if made.text not in _WORDS["en_bare"]:
+    if bare.text not in _WORDS["en_bare"]:
         at_start = not before
-        unique = any(role.level == "unique" for role in made.roles)
-        return made if at_start and unique and capital else word("generic")
-    if made.text in _WORDS["en_bare_capital"] and not capital:
+        unique = any(role.level == "unique" for role in bare.roles)
+        return bare if at_start and unique and capital else word("generic")
+    if bare.text in _WORDS["en_bare_capital"] and not capital:
         return word("generic")
-    return made
+    return bare

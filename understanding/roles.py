@@ -1,7 +1,7 @@
-"""Kinship and role words: what they mean, and whose they are in a text.
+"""Kinship and role words: what they mean, and whose roles they are in a text.
 
-The words are the tables roles.tsv and role_kinds.tsv of :mod:`understanding.lexicon`. :func:`kinship` reads one term,
-``understanding.role_mentions`` finds the terms of a text.
+The words are the tables roles.tsv and role_kinds.tsv of :mod:`understanding.lexicon`.
+:func:`kinship` reads one term, ``understanding.role_mentions`` finds the terms of a text.
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ Whose = Literal["own", "other", "bare", "generic"]
 Level = Literal["kin", "unique", "common"]
 
 lex = patterns("role_phrases")
-_NOBODY_TAGS = frozenset("v a b d t f s m q ad an vn vd ns nt".split())  # jieba's
+_TAGS_OF_NOBODY = frozenset("v a b d t f s m q ad an vn vd ns nt".split())  # jieba's
 
-# Tags of which a person bears at most one: a role with one never means a contact with another.
+# Tags of which a person has at most one: a role with one never means a contact with another.
 OPPOSITES: tuple[frozenset[str], ...] = (
     frozenset({"older", "younger"}),
     frozenset({"maternal", "paternal"}),
@@ -35,9 +35,9 @@ STRICT: frozenset[str] = frozenset({"inlaw", "step", "ex"})
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What someone is to another: the class (``mother``, ``boss``), where it belongs
-    (family, friend, colleague, partner, other), the gender it implies ("" for either), what
-    narrows it (older, maternal, ex …) and whether it means the user's own without "my"."""
+    """What a person is to another: the class (``mother``, ``boss``), its group (family, friend,
+    colleague, partner, other), the gender it implies ("" for either), its tags (older, maternal, ex
+    …), and whether it means the user's own without "my"."""
 
     kind: str
     subtype: str
@@ -46,7 +46,7 @@ class Role:
     level: Level = "common"
 
     def fits(self, other: "Role") -> bool:
-        """Whether ``self``, said of someone, can mean a person known as ``other``."""
+        """Whether this role, stated of somebody, can mean a person known as ``other``."""
         kinds = {self.kind, *covered_by(self.kind)}
         if other.kind not in kinds or (self.gender and other.gender not in ("", self.gender)):
             return False
@@ -60,8 +60,8 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class RoleWord:
-    """A role term in a normalised text. ``start``/``end`` hold the term alone, ``outer`` is
-    where its owner's words begin (``我`` of 我妈, ``Anna's``); ``owner`` are those words."""
+    """A role term in a normalised text. ``start`` and ``end`` enclose the term alone, ``outer`` is
+    the start of its owner (``我`` of 我妈, ``Anna's``), ``owner`` the owner's words."""
 
     start: int
     end: int
@@ -75,15 +75,15 @@ class RoleWord:
 
 @cache
 def covered_by(kind: str) -> tuple[str, ...]:
-    """The classes that answer to ``kind`` as well: asked for a friend, a best friend fits."""
+    """Returns the classes that ``kind`` includes: a best friend is a friend."""
     return tuple(mapping("role_kinds", "covers").get(kind, "").split())
 
 
 @cache
 def terms() -> dict[str, tuple[Role, ...]]:
-    """Every single role word, normalised, with the roles it may stand for."""
+    """Returns every role word for one person, normalised, with the roles it may stand for."""
     table: dict[str, tuple[Role, ...]] = {}
-    for word, role in _roles(many=False):
+    for word, role in _role_rows(many=False):
         for key in {normalise(word), normalise(word).replace("-", " ")}:
             table[key] = (*table.get(key, ()), role)
     return table
@@ -91,14 +91,14 @@ def terms() -> dict[str, tuple[Role, ...]]:
 
 @cache
 def groups() -> dict[str, tuple[Role, ...]]:
-    """Every word for several people at once (爸妈, my parents), with their roles."""
+    """Returns every word for several people at once (爸妈, my parents), with their roles."""
     table: dict[str, tuple[Role, ...]] = {}
-    for word, role in _roles(many=True):
+    for word, role in _role_rows(many=True):
         table[normalise(word)] = (*table.get(normalise(word), ()), role)
     return table
 
 
-def _roles(*, many: bool) -> Iterator[tuple[str, Role]]:
+def _role_rows(*, many: bool) -> Iterator[tuple[str, Role]]:
     subtypes = mapping("role_kinds", "subtype")
     for row in rows("roles"):
         if row["role"] and (row["number"] == "many") is many:
@@ -109,37 +109,37 @@ def _roles(*, many: bool) -> Iterator[tuple[str, Role]]:
 
 @lru_cache(maxsize=4096)
 def roles_of(term: str) -> tuple[Role, ...]:
-    """The roles that a relationship or alias states: 我的大学同学, older brother, ex-boss.
-    Empty when there is none in it."""
+    """Returns the roles that a relationship or alias states: 我的大学同学, older brother, ex-boss. Empty
+    if it states none."""
     key = lex.own_prefix.sub("", normalise(term).strip())
     tag, bare = "", key
-    for name, said in (("ex", lex.former), ("future", lex.future)):
-        if said.match(key) and key not in terms():
-            tag, bare = name, said.sub("", key).strip()
-    found = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0].strip())
+    for name, pattern in (("ex", lex.former), ("future", lex.future)):
+        if pattern.match(key) and key not in terms():
+            tag, bare = name, pattern.sub("", key).strip()
+    roles = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0].strip())
     if key.startswith("old "):
-        # An old flatmate is one no longer, since one has one at a time; an old friend still is one.
-        over = [tagged((role,), "ex")[0] if role.level == "unique" else role for role in found]
-        return tuple(over)
-    return tagged(found, tag) if tag else found
+        # An old flatmate is a former one, since one has one at a time; an old friend still is one.
+        former = [tagged((role,), "ex")[0] if role.level == "unique" else role for role in roles]
+        return tuple(former)
+    return tagged(roles, tag) if tag else roles
 
 
 def with_former(text: str, start: int, end: int) -> str:
-    """The role word at this place of a text, with what stands right before it and says that they are
-    that no longer (old flatmate, 以前的室友)."""
+    """Returns the role word at a place of a text, with the words right before it that make it a
+    former one (old flatmate, 以前的室友)."""
     before = text[:start]
     qualifier = lex.zh_former.search(before) or lex.en_former.search(before)
     return text[qualifier.start() if qualifier else start : end]
 
 
 def tagged(roles: tuple[Role, ...], tag: str) -> tuple[Role, ...]:
-    """The roles narrowed by a tag more."""
+    """Returns the roles with one more tag."""
     return tuple(replace(role, tags=role.tags | {tag}) for role in roles)
 
 
 @lru_cache(maxsize=4096)
 def is_anothers(relationship: str) -> bool:
-    """Whether a relationship text says what someone is to somebody else than the user: Ben's
+    """Whether a relationship text states what somebody is to another person than the user: Ben's
     sister, 老婆的闺蜜, 她妈妈, a friend of my wife. "My little sister" and 公司的同事 do not."""
     key = lex.own_prefix.sub("", normalise(relationship).strip())
     key = lex.aside.split(key)[0].strip()
@@ -149,28 +149,28 @@ def is_anothers(relationship: str) -> bool:
         return True
     if lex.by_of.search(key):
         return bool(_by_tail(lex.by_of.split(key)[0]))
-    found = lex.possessive.match(key)
-    if found:
-        return is_owner(found["owner"] or found["zh"])
+    possessive = lex.possessive.match(key)
+    if possessive:
+        return is_owner(possessive["owner"] or possessive["zh"])
     heads = (key[:size] for size in range(len(key) - 1, 1, -1)) if is_han(key[0]) else ()
     first = next((head for head in heads if head in terms()), "")
-    near = any(role.subtype in ("family", "partner") for role in terms().get(first, ()))
-    return near and key[len(first) :] in terms()
+    is_near = any(role.subtype in ("family", "partner") for role in terms().get(first, ()))
+    return is_near and key[len(first) :] in terms()
 
 
 def is_owner(phrase: str) -> bool:
-    """Whether ``phrase``, said before 的 or 's, mean somebody and no place, time or quality."""
+    """Whether ``phrase`` before 的 or 's refers to a person, not to a place, time or quality."""
     is_twice = len(phrase) == 2 and phrase[0] == phrase[1] and is_han(phrase[0])
     if is_twice or _by_tail(normalise(phrase)):  # 甜甜 is a nickname more often than sweet
         return True
     if lex.nobody.search(phrase) or lex.zh_praise.search(f"{phrase}的"):
         return False
     cut = segmentation.cut(phrase) if is_han(phrase[-1]) else ()
-    return not cut or len(cut[-1].text) == 1 or cut[-1].tag not in _NOBODY_TAGS
+    return not cut or len(cut[-1].text) == 1 or cut[-1].tag not in _TAGS_OF_NOBODY
 
 
 def _by_tail(key: str) -> tuple[Role, ...]:
-    """The role of the longest known word that ``key`` ends with: 高中班主任 is a 班主任."""
+    """Returns the roles of the longest known word that ``key`` ends with: 高中班主任 is a 班主任."""
     if key.isascii():
         parts = key.split(" ")
         tails = (" ".join(parts[i:]) for i in range(len(parts)))
@@ -180,25 +180,25 @@ def _by_tail(key: str) -> tuple[Role, ...]:
 
 
 def kinship(term: str) -> Role | None:
-    """The (first) role that ``term`` states, or None when it isn't a role word."""
+    """Returns the first role that ``term`` states, or None."""
     return next(iter(roles_of(term)), None)
 
 
 def noun_gender(noun: str) -> str:
-    """The gender that a common noun for a person carries, or nothing."""
+    """Returns the gender of a common noun for a person, or ""."""
     if lex.female_noun.search(noun):
         return "female"
     return "male" if lex.male_noun.search(noun) else ""
 
 
 def gender_of(word: str) -> str:
-    """The gender that a role word implies, or nothing."""
+    """Returns the gender that a role word implies, or ""."""
     genders = {role.gender for role in roles_of(word)}
     return genders.pop() if len(genders) == 1 else ""
 
 
 def is_called(person: Person, word: str) -> bool:
-    """Whether ``person`` is what the role word says: by relationship, alias or title."""
+    """Whether ``person`` has the role of a word: by relationship, alias or title."""
     asked = roles_of(word)
     return any(
         word in text.lower() or any(a.fits(b) for a in asked for b in roles_of(text))
@@ -208,7 +208,7 @@ def is_called(person: Person, word: str) -> bool:
 
 
 def same_kind(word: str, kind: str) -> bool:
-    """Whether a relation of this ``kind`` may be spoken of as ``word``."""
+    """Whether ``word`` may refer to a relation of this ``kind``."""
     if word == kind:
         return True
     stated = roles_of(kind) or (Role(kind, ""),)
@@ -216,16 +216,16 @@ def same_kind(word: str, kind: str) -> bool:
 
 
 def is_role(word: str) -> bool:
-    """Whether ``word`` is what somebody is to another, or an occupation."""
-    return bool(roles_of(word)) or word in _LISTED
+    """Whether ``word`` is a role towards somebody, or an occupation."""
+    return bool(roles_of(word)) or word in _NOUNS
 
 
-_LISTED = words("strangers", "people_zh", "people_en") - words("strangers", "known_zh", "known_en")
+_NOUNS = words("strangers", "people_zh", "people_en") - words("strangers", "known_zh", "known_en")
 _OLD, _YOUNG = words("role_ages", "old"), words("role_ages", "young")
 
 
 def noun_age(text: str) -> str:
-    """Whether a phrase is of the old or the young, or nothing."""
+    """Returns "old" or "young" for a phrase about the old or the young, or ""."""
     if lex.old.search(text):
         return "old"
     return "young" if lex.young.search(text) else ""
@@ -233,7 +233,7 @@ def noun_age(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def person_age(person: Person) -> str:
-    """Whether what somebody is to the user makes them old or young, or nothing."""
+    """Returns "old" or "young" if what a person is to the user implies it, or ""."""
     roles = roles_of(person.relationship)
     if any(role.kind in _OLD or "older" in role.tags for role in roles):
         return "old"
@@ -244,16 +244,16 @@ def person_age(person: Person) -> str:
 
 @lru_cache(maxsize=16384)
 def person_gender(person: Person) -> str:
-    """What is recorded, else what the relationship or a form of address says."""
+    """Returns the recorded gender, else that of the relationship or of a form of address."""
     if person.gender:
         return person.gender
     texts = (person.relationship, *person.aliases, person.name)
-    by_title = (title.gender for title in map(_title, texts) if title)
+    by_title = (title.gender for title in map(_title_of, texts) if title)
     return next(filter(None, (*map(gender_of, texts), *by_title)), "")
 
 
-def _title(text: str) -> Title | None:
-    """The form of address at the end of a Chinese name or the beginning of an English one (王姐, Mr Tan)."""
+def _title_of(text: str) -> Title | None:
+    """Returns the form of address in a Chinese or English name (王姐, Mr Tan), or None."""
     first, _, name = text.lower().partition(" ")
     if name and "'" not in text and "’" not in text:
         return titles("en").get(first.rstrip("."))

@@ -18,21 +18,21 @@ from understanding.text import HAN
 
 # Rarer entries of the dictionary are noise of the corpus that it was counted on.
 _LEAST_FREQUENCY = 3
-_LONGEST = 8
-_SHORT = 64
+_LONGEST_WORD = 8
+_CACHE_LIMIT = 64
 _UNKNOWN = 1.0
-# A user's own name weighs as much as a fairly common word.
+# The frequency of a user's own name: that of a fairly common word.
 NAME_FREQUENCY = 1000
-# A brand or set phrase holds together unless a far likelier cut speaks against it.
+# A brand or set phrase is one word unless another cut is far likelier.
 _BRAND_FREQUENCY = 5000
 # Words newer than the dictionary, or missing from it.
 _ADDED_FREQUENCY = 300
-_OF_NAMES = "晖"  # stands in names, and in jieba's tables
+_NAME_CHARACTER = "晖"  # a character of names that jieba's tables have
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A token: its place in the stretch and jieba's part of speech ("" when unknown)."""
+    """A token: its position in the stretch, and jieba's part of speech ("" if unknown)."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ def _dictionary() -> tuple[dict[str, tuple[float, str]], float]:
         for line in lines:
             word, count, tag = line.decode("utf-8").split()
             total += int(count)
-            if int(count) >= _LEAST_FREQUENCY and len(word) <= _LONGEST:
+            if int(count) >= _LEAST_FREQUENCY and len(word) <= _LONGEST_WORD:
                 table[word] = (math.log(int(count)), tag)
     for word in words("chinese_added"):
         table.setdefault(word, (math.log(_ADDED_FREQUENCY), ""))
@@ -61,26 +61,26 @@ def _dictionary() -> tuple[dict[str, tuple[float, str]], float]:
 
 
 def entries() -> Iterator[tuple[str, str]]:
-    """The words of jieba's dictionary, each with its part of speech."""
+    """Yields the words of jieba's dictionary, each with its part of speech."""
     return ((word, tag) for word, (_, tag) in _dictionary()[0].items())
 
 
 def tag(word: str) -> str:
-    """jieba's part of speech of ``word`` ("" when the dictionary doesn't have it)."""
-    found = _dictionary()[0].get(word)
-    return found[1] if found else ""
+    """Returns jieba's part of speech of ``word``, or "" if the dictionary lacks it."""
+    entry = _dictionary()[0].get(word)
+    return entry[1] if entry else ""
 
 
 def frequency(word: str) -> float:
-    """How often ``word`` stands in jieba's corpus (0 when it doesn't)."""
-    found = _dictionary()[0].get(word)
-    return math.exp(found[0]) if found else 0.0
+    """Returns how often ``word`` occurs in jieba's corpus, or 0."""
+    entry = _dictionary()[0].get(word)
+    return math.exp(entry[0]) if entry else 0.0
 
 
 @cache
 def _tagger() -> Any:
-    """jieba's part-of-speech tagger. Its tables are built here: to read them from jieba's cache
-    file takes as long, and that file lies in a folder that all users of the machine share."""
+    """Returns jieba's part-of-speech tagger. Its tables are built here: to read them from jieba's
+    cache file takes as long, and that file is in a folder that all users of the machine share."""
     import jieba
 
     words = jieba.Tokenizer()
@@ -92,12 +92,12 @@ def _tagger() -> Any:
 
 @lru_cache(maxsize=4096)
 def tagged(text: str) -> tuple[tuple[str, str], ...]:
-    """``text`` as (word, part of speech) pairs, words unknown to the dictionary included.
+    """Returns ``text`` as (word, part of speech) pairs, words unknown to the dictionary included.
 
-    A character that jieba's tables lack may be in any of its 256 states, which takes 20 ms for each;
-    names have most of them, so it is read as one that stands in names."""
+    A character that jieba's tables lack may be in any of its 256 states, which takes 20 ms for
+    each; most are in names, so it is read as a character of names."""
     states = import_module("jieba.posseg").char_state_tab_P
-    plain = HAN.sub(lambda match: match[0] if match[0] in states else _OF_NAMES, text)
+    plain = HAN.sub(lambda match: match[0] if match[0] in states else _NAME_CHARACTER, text)
     pairs, start = [], 0
     for pair in _tagger().cut(plain):
         end = start + len(pair.word)
@@ -107,29 +107,29 @@ def tagged(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def cut(text: str, names: Mapping[str, float] | None = None) -> list[Word]:
-    """``text`` (one stretch of Chinese) as words; ``names`` maps further words to their
-    frequencies, which win over the dictionary's when higher."""
-    # The same few words around a place are asked for by one rule after the other.
-    return list(_cut_again(text)) if not names and len(text) <= _SHORT else _cut(text, names)
+    """Returns ``text`` (one stretch of Chinese) as words; ``names`` maps further words to their
+    frequencies, which win over the dictionary's if higher."""
+    # Cached, since one rule after the other needs the same words around a place.
+    return list(_cached_cut(text)) if not names and len(text) <= _CACHE_LIMIT else _cut(text, names)
 
 
 @lru_cache(maxsize=4096)
-def _cut_again(text: str) -> tuple[Word, ...]:
+def _cached_cut(text: str) -> tuple[Word, ...]:
     return tuple(_cut(text, None))
 
 
 def _cut(text: str, names: Mapping[str, float] | None) -> list[Word]:
     table, log_total = _dictionary()
     extra = {name: math.log(weight) for name, weight in (names or {}).items()}
-    longest = max(_LONGEST, *map(len, extra)) if extra else _LONGEST
+    longest = max(_LONGEST_WORD, *map(len, extra)) if extra else _LONGEST_WORD
     size = len(text)
     best: list[tuple[float, int]] = [(0.0, size)] * (size + 1)
     for start in range(size - 1, -1, -1):
         score, stop = -math.inf, start + 1
         for end in range(start + 1, min(size, start + longest) + 1):
             piece = text[start:end]
-            known = table.get(piece)
-            weight = known[0] if known else None
+            entry = table.get(piece)
+            weight = entry[0] if entry else None
             if piece in extra:
                 weight = max(weight or 0.0, extra[piece])
             if weight is None:

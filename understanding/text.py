@@ -1,5 +1,5 @@
 """Text of any script: its normal form with the way back, whether it is Chinese, its size, and
-foreign text made safe and short enough to stand in a prompt, a card or a page.
+foreign text made safe and short enough for a prompt, a card or a page.
 
 The normal form is one spelling for what people take for the same text: NFKC, traditional to
 simplified Chinese (OpenCC's character table), case folding, accents dropped from Latin letters.
@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 import regex
 from opencc import OpenCC
 
-# Blocks that hold Han: the main one, its extensions A to G and compatibility forms.
+# The blocks of Han: the main one, its extensions A to G and compatibility forms.
 _HAN = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x31350))
 _HAN_CLASS = "".join(f"{chr(start)}-{chr(end - 1)}" for start, end in _HAN)
 # A Chinese character.
@@ -23,7 +23,7 @@ HAN = re.compile(f"[{_HAN_CLASS}]")
 CJK = re.compile(f"[{_HAN_CLASS}\u3040-\u30ff\uac00-\ud7a3]")
 _local = threading.local()
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
-# Folded further than OpenCC does: forms that names are written with in all regions.
+# Folded in addition to OpenCC's table: variants in which names are written in all regions.
 _HAN_VARIANTS = {"锺": "钟", "妳": "你", "祢": "你", "牠": "它"}
 # Letters that Unicode doesn't decompose, by what people type instead.
 _LATIN = dict(zip("øđłħıðŧſ’‘ʼ`", "odlhidts''''", strict=True)) | {
@@ -36,8 +36,8 @@ _DOTS = dict.fromkeys("•‧∙⋅・･᛫⸱", "·")
 
 
 @cache
-def _simplified() -> dict[str, str]:
-    """Every Han character that has another simplified form, with that form."""
+def _simplified_forms() -> dict[str, str]:
+    """Returns every Han character that has another simplified form, with that form."""
     # One character a line keeps OpenCC's phrase rules out, so the map is a function of
     # the character alone and offsets stay exact.
     chars = [chr(code) for start, end in _HAN for code in range(start, end)]
@@ -78,8 +78,8 @@ def _joins_left(char: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def _fold(cluster: str) -> str:
-    """The normal form of a character with its marks; a fixed point of itself."""
-    table = _simplified()
+    """Returns the normal form of a character with its marks; folding it again changes nothing."""
+    table = _simplified_forms()
     while True:
         composed = unicodedata.normalize("NFKC", cluster).casefold()
         out = []
@@ -103,7 +103,7 @@ def _fold(cluster: str) -> str:
 _LONGEST_CLUSTER = 31
 
 
-def _pass(text: str) -> tuple[list[str], list[int]]:
+def _folded_once(text: str) -> tuple[list[str], list[int]]:
     chars: list[str] = []
     offsets: list[int] = []
     start, size = 0, len(text)
@@ -119,14 +119,14 @@ def _pass(text: str) -> tuple[list[str], list[int]]:
 
 
 def normalise_with_offsets(text: str) -> tuple[str, list[int]]:
-    """The normal form, and for each of its code points the position in ``text`` that it
-    came from, closed by ``len(text)``. Read spans back with :func:`original_span`."""
+    """Returns the normal form, and for each of its code points the position in ``text`` that it
+    came from, with ``len(text)`` at the end. :func:`original_span` converts spans back."""
     if text.isascii():
         return text.lower().replace("`", "'"), list(range(len(text) + 1))
-    chars, offsets = _pass(text)
+    chars, offsets = _folded_once(text)
     norm = "".join(chars)
     while not norm.isascii():
-        again, inner = _pass(norm)
+        again, inner = _folded_once(norm)
         if "".join(again) == norm:
             break
         norm, offsets = "".join(again), [offsets[i] for i in inner]
@@ -135,22 +135,22 @@ def normalise_with_offsets(text: str) -> tuple[str, list[int]]:
 
 @lru_cache(maxsize=4096)  # a user's names are asked for at each of their mentions
 def normalise(text: str) -> str:
-    """``text`` in one spelling; ``normalise(normalise(x)) == normalise(x)``."""
+    """Returns the normal form of ``text``; ``normalise(normalise(x)) == normalise(x)``."""
     return normalise_with_offsets(text)[0]
 
 
 def folded(text: str) -> str:
-    """The normal form with white space as single spaces, for comparing texts."""
+    """Returns the normal form with white space as single spaces, for comparing texts."""
     return normalise(" ".join(text.split()))
 
 
 def letters(text: str) -> str:
-    """The letters and digits of the normal form, for comparing values."""
+    """Returns the letters and digits of the normal form, for comparing values."""
     return "".join(filter(str.isalnum, normalise(text)))
 
 
 def original_span(offsets: list[int], start: int, end: int) -> tuple[int, int]:
-    """The span of the original text behind ``[start, end)`` of its normal form, widened to
+    """Returns the span of the original text for ``[start, end)`` of its normal form, widened to
     whole characters of the original."""
     last, stop = offsets[end - 1], end
     while stop < len(offsets) - 1 and offsets[stop] == last:
@@ -159,19 +159,19 @@ def original_span(offsets: list[int], start: int, end: int) -> tuple[int, int]:
 
 
 def simplified(text: str) -> str:
-    """``text`` with simplified characters for traditional ones, place by place."""
-    return text if text.isascii() else "".join(map(_simple, text))
+    """Returns ``text`` with simplified characters for traditional ones, each in its place."""
+    return text if text.isascii() else "".join(map(_simplified_character, text))
 
 
 @lru_cache(maxsize=16384)
-def _simple(char: str) -> str:
+def _simplified_character(char: str) -> str:
     new = normalise(char) if is_han(char) else char
     return new if len(new) == 1 else char
 
 
 _OPENING = re.compile(r"[“「『《【\"`]|(?<!\w)‘")
 _CLOSING = {"“": "”", "「": "」", "『": "』", "‘": "’", "《": "》", "【": "】", '"': '"', "`": "`"}
-# What is not seen, or only as a gap: controls and format characters (bidi overrides among them),
+# Characters that are invisible, or only a gap: controls and format characters (bidi overrides too),
 # fillers, variation selectors and tag characters. Kept are a selector that makes an emoji of a
 # sign, and the joiners of emoji (UTS #51) and within words (RFC 5892, appendix A.1 and A.2).
 _INVISIBLE = regex.compile(
@@ -182,13 +182,13 @@ _INVISIBLE = regex.compile(
     regex.V1 | regex.X,
 )
 _SPACE = regex.compile(r"[\s\p{Z}\u2800]+")
-_BLANKS = {ord("\t"): " ", 0x2800: " "}  # seen as a gap
+_BLANKS = {ord("\t"): " ", 0x2800: " "}  # visible as a gap
 # Tags, fences, tokens of chat templates and placeholders of others.
 _BRACKETS = str.maketrans("<>＜＞`[]［］{}｛｝", "‹›‹›'()（）()（）")
-# What Markdown or a chat template would read as structure at the start of a line.
+# Signs that Markdown or a chat template reads as structure at the start of a line.
 _LEADING = " #>*+=~|-"
-# The parties of a conversation with a model as transcripts and chat templates name them, in the
-# normal form, and what stands between that and the next word.
+# The roles of a conversation with a model, as transcripts and chat templates name them, in the
+# normal form, and the signs between the name and the next word.
 _ROLES = (
     r"(?<![^\W\d_])(?:system|assistant|user|human|ai|(?:chat)?bot|developer|tool|function|model"
     r"|instructions?|prompt|input|output|response|系统|助手|助理|用户|使用者|人类|开发者?|工具|函数"
@@ -202,7 +202,7 @@ _ROLE_WIDTH = 32  # code points before a colon that are looked at for the name o
 
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
-    """The stem of an English word (Porter 2)."""
+    """Returns the stem of an English word (Porter 2)."""
     # A stemmer keeps its word in attributes, so each thread has one.
     if not hasattr(_local, "stemmer"):
         # Loaded at first use: it brings the rules of thirty languages.
@@ -213,17 +213,18 @@ def stem(word: str) -> str:
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
-    """Spans of ``text`` in quotation marks or code."""
+    """Returns the spans of ``text`` in quotation marks or code."""
     return enclosed(text, '“「『‘《"`', {"‘": 4})
 
 
 def enclosed(
     text: str, opening: str, least: Mapping[str, int], to_the_end: str = ""
 ) -> list[tuple[int, int]]:
-    """What the marks ``opening`` enclose, the marks included, from left to right, none within another: at least
-    so many characters. One that is never closed encloses nothing, or all behind it where it is
-    in ``to_the_end``. Linear, where a pattern would look for each one's end anew."""
-    found: list[tuple[int, int]] = []
+    """Returns the spans that the marks ``opening`` enclose, with the marks, from left to right,
+    none within another, each longer than ``least`` has for its mark. A mark that is never closed
+    encloses nothing, or the rest of the text if it is in ``to_the_end``. Linear, where a pattern
+    would search for the end of each one anew."""
+    spans: list[tuple[int, int]] = []
     closing: dict[str, int] = {}
     after = 0
     for match in _OPENING.finditer(text):
@@ -239,24 +240,24 @@ def enclosed(
             after = end
         else:
             continue
-        found.append((start, after))
-    return found
+        spans.append((start, after))
+    return spans
 
 
 def joined_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order and apart: those that touch as one, empty ones left out."""
-    found: list[tuple[int, int]] = []
+    """Returns spans in order and apart: those that touch as one, empty ones left out."""
+    joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         elif start < end:
-            found.append((start, end))
-    return found
+            joined.append((start, end))
+    return joined
 
 
 def truncate(text: str, limit: int) -> str:
-    """``text`` cut to at most ``limit`` grapheme clusters (UAX #29), the last one an ellipsis
-    when something was cut. A code point or an emoji sequence is never split."""
+    """Returns ``text`` cut to at most ``limit`` grapheme clusters (UAX #29), the last one an
+    ellipsis if something was cut. A code point or an emoji sequence is never split."""
     if len(text) <= limit:
         return text
     clusters = regex.findall(r"\X", text)
@@ -266,7 +267,7 @@ def truncate(text: str, limit: int) -> str:
 
 
 def middle_cut(text: str, limit: int) -> str:
-    """``text`` of at most ``limit`` code points or so, shortened in its middle: a long paste
+    """Returns ``text`` shortened in its middle to at most ``limit`` code points or so: a long paste
     keeps its beginning and its end, where the user's own words are. No grapheme is split."""
     if len(text) <= limit:
         return text
@@ -276,38 +277,38 @@ def middle_cut(text: str, limit: int) -> str:
 
 
 def encodable(text: str) -> str:
-    """``text`` with lone surrogates and NUL replaced, which UTF-8 and C strings cannot hold."""
+    """Returns ``text`` with lone surrogates (no UTF-8) and NUL (the end of C strings) replaced."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", " ")
 
 
 def clean(text: str, limit: int) -> str:
-    """``text`` on one line, without invisible characters, of at most ``limit`` graphemes."""
-    seen = _INVISIBLE.sub("", _SPACE.sub(" ", text))
-    return truncate(_SPACE.sub(" ", seen).strip(), limit)
+    """Returns ``text`` on one line, without invisible characters, at most ``limit`` graphemes."""
+    visible_text = _INVISIBLE.sub("", _SPACE.sub(" ", text))
+    return truncate(_SPACE.sub(" ", visible_text).strip(), limit)
 
 
 def visible(text: str) -> str:
-    """``text`` in its lines, without what is not seen in them, bidi controls among it."""
-    shown = text.translate(_BLANKS)
-    return "\n".join(_INVISIBLE.sub("", line) for line in shown.split("\n"))
+    """Returns ``text`` in its lines, without invisible characters such as bidi controls."""
+    spaced = text.translate(_BLANKS)
+    return "\n".join(_INVISIBLE.sub("", line) for line in spaced.split("\n"))
 
 
 def initial(name: str) -> str:
-    """The first letter or digit of a name, else the first sign of it, with its marks: one
-    grapheme cluster (UAX #29). Empty where nothing is seen."""
+    """Returns the first letter or digit of a name, else its first sign, with its marks: one
+    grapheme cluster (UAX #29). Empty if nothing is visible."""
     clusters = regex.findall(r"\X", _SPACE.sub("", visible(name)))
     return next((c for c in clusters if c[0].isalnum()), clusters[0] if clusters else "")
 
 
 def one_line(text: str, limit: int) -> str:
-    """``text`` as harmless content of one line: also without tags, tokens of chat templates,
-    code fences, leading markup or labels of roles, so that it can't pose as a heading, a role
-    or a fence."""
+    """Returns ``text`` as harmless content of one line: also without tags, tokens of chat
+    templates, code fences, leading markup or labels of roles, so that it can't pose as a heading, a
+    role or a fence."""
     return truncate(defused(text).lstrip(_LEADING), limit)
 
 
 def defused(line: str) -> str:
-    """``line`` without tags and tokens, and with a dash for the colon behind the name of a role."""
+    """Returns ``line`` without tags and tokens, with a dash for the colon after a role's name."""
     line = clean(line, len(line)).translate(_BRACKETS)
 
     def dashed(colon: re.Match[str]) -> str:
@@ -318,14 +319,14 @@ def defused(line: str) -> str:
 
 
 def names_role(text: str, *, label: bool = False) -> bool:
-    """Whether ``text`` begins with the name of a role in a conversation with a model; as a
-    ``label``, with a colon behind it."""
+    """Whether ``text`` begins with the name of a role in a conversation with a model; with
+    ``label``, followed by a colon."""
     head = _ROLE_HEAD.match(normalise(text[: 2 * _ROLE_WIDTH]))
     return head is not None and (not label or ":" in head["between"])
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many model tokens ``text`` is: one a CJK character, one per four others.
+    """Estimates how many model tokens ``text`` has: one per CJK character, one per four others.
 
     Close enough to keep a budget; the exact number depends on the model's tokeniser.
     """

@@ -1,6 +1,5 @@
-"""A text, and what is read of it once and handed on: its normal form, words, sentences, role words,
-stretches where nobody is named, and every spelling that may mean somebody.
-"""
+"""A text and everything that is read of it once: its normal form, words, sentences, role words, the
+stretches in which nobody is named, and every spelling that may refer to a person."""
 
 import re
 from bisect import bisect_right
@@ -31,9 +30,9 @@ from understanding.roles import covered_by
 from understanding.sentences import Sentence, sentences
 from understanding.text import HAN, is_cjk, is_han, normalise_with_offsets, original_span
 
-_MESSAGE = 1000  # characters of a text that is kept
-# How far the words around a name are looked at.
-_PAGE = 64
+_LONGEST_CACHED = 1000  # longest text that is cached, in characters
+# How far the text around a name is cut into words, in characters.
+_PAGE_WIDTH = 64
 
 _RUN = re.compile(f"{HAN.pattern}+")
 _WORD = re.compile(r"[^\W_]+(?:['-](?=[^\W_])[^\W_]+)*'?")
@@ -41,8 +40,8 @@ _WORD = re.compile(r"[^\W_]+(?:['-](?=[^\W_])[^\W_]+)*'?")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word in Latin (or any spaced) script; ``key`` is it without apostrophes and
-    possessive ending, ``capital`` whether it was typed with a capital."""
+    """A word in Latin (or any spaced) script; ``key`` is the word without apostrophes and
+    possessive ending, ``capital`` whether it begins with a capital."""
 
     start: int
     end: int
@@ -52,9 +51,9 @@ class Token:
 
 
 class Document:
-    """Everything the rules ask of a text; each part is worked out when first asked for.
+    """Everything that the rules need of a text; each part is computed when it is first used.
     Positions count code points of ``norm``; ``raw`` is as long and keeps the case. ``sentences``
-    stand at places of the text as given."""
+    have positions in the text as given."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -67,11 +66,11 @@ class Document:
 
     @cached_property
     def spellings(self) -> Mapping[str, Sequence["Spelling"]]:
-        """Every spelling that may mean somebody, by its key."""
-        found: dict[str, list[Spelling]] = defaultdict(list)
+        """Every spelling that may refer to a person, by its key."""
+        by_key: dict[str, list[Spelling]] = defaultdict(list)
         for spelling in _spellings(self):
-            found[spelling.key].append(spelling)
-        return found
+            by_key[spelling.key].append(spelling)
+        return by_key
 
     @cached_property
     def mask(self) -> bytearray:
@@ -89,7 +88,7 @@ class Document:
         return out
 
     def _split(self, start: int, end: int) -> list[Token]:
-        """The spaced-script words in [start, end): Chinese characters and hyphens part them."""
+        """Returns the spaced-script words in [start, end); Chinese and hyphens separate them."""
         out, norm = [], self.norm
         while start < end:
             if is_cjk(norm[start]) or norm[start] in "-'":
@@ -110,19 +109,19 @@ class Document:
 
     @cached_property
     def starts(self) -> dict[int, int]:
-        """Token index by where it starts."""
+        """The index of each token by its start."""
         return {token.start: index for index, token in enumerate(self.tokens)}
 
     def token(self, index: int) -> Token | None:
         return self.tokens[index] if 0 <= index < len(self.tokens) else None
 
     def gap(self, index: int) -> str:
-        """What stands between token ``index`` and the next."""
+        """Returns the text between token ``index`` and the next."""
         tokens = self.tokens
         return self.norm[tokens[index].end : tokens[index + 1].start]
 
     def before(self, first: int) -> Token | None:
-        """The word before in the same phrase: nothing but a space between."""
+        """Returns the token before in the same phrase, with a space or hyphen between, or None."""
         if first == 0 or self.gap(first - 1) not in (" ", "'s ", "' ", "-"):
             return None
         return self.token(first - 1)
@@ -139,7 +138,7 @@ class Document:
 
     @cached_property
     def squeezed(self) -> tuple[str, list[int]]:
-        """``norm`` without the dots inside Chinese names, with where each character was."""
+        """``norm`` without the dots inside Chinese names, with the position of each character."""
         norm = self.norm
         keep = [
             i
@@ -155,13 +154,13 @@ class Document:
 
     @cached_property
     def cased(self) -> bool:
-        """Whether capitals mean something here: some are used, and not only them."""
+        """Whether capitals mean something: the text has some, and not only them."""
         letters = [char for char in self.raw if char.isalpha() and not is_cjk(char)]
         return any(map(str.isupper, letters)) and not all(map(str.isupper, letters))
 
     @cached_property
     def chinese(self) -> bool:
-        """Whether there is Chinese in the text."""
+        """Whether the text contains Chinese."""
         return HAN.search(self.norm) is not None
 
     @cached_property
@@ -170,22 +169,22 @@ class Document:
         return [match.span() for match in _RUN.finditer(self.norm)]
 
     def stretch(self, start: int, end: int) -> tuple[int, int]:
-        """The run of Han around [start, end), as far as it can matter: places near each
+        """Returns the part of the run of Han around [start, end) that can matter; places near each
         other share one, so that it is cut into words once."""
-        page = start // _PAGE * _PAGE
+        page = start // _PAGE_WIDTH * _PAGE_WIDTH
         at = bisect_right(self.runs, (start, len(self.norm))) - 1
         low, high = self.runs[at] if at >= 0 else (start, end)
-        return max(low, min(start, page - _PAGE)), max(end, min(high, page + 2 * _PAGE))
+        return max(low, min(start, page - _PAGE_WIDTH)), max(end, min(high, page + 2 * _PAGE_WIDTH))
 
     def cut(self, start: int, end: int, names: Mapping[str, float]) -> list[segmentation.Word]:
-        """The words of the run of Han [start, end), at their places in ``norm``."""
+        """Returns the words of the run of Han [start, end), at their places in ``norm``."""
         return [
             segmentation.Word(word.start + start, word.end + start, word.text, word.tag)
             for word in segmentation.cut(self.norm[start:end], names)
         ]
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """The span of the text as given behind [start, end) of ``norm``."""
+        """Returns the span of the text as given for [start, end) of ``norm``."""
         return original_span(self.offsets, start, end)
 
 
@@ -193,17 +192,17 @@ lex = patterns(__file__)
 
 
 def read(text: str | Document) -> Document:
-    """The document of a text. The last short ones are kept, since one rule after the other asks."""
+    """Returns the document of a text; the last short ones are cached for the next rules."""
     if isinstance(text, Document):
         return text
-    return _read_message(text) if len(text) <= _MESSAGE else Document(text)
+    return _cached_document(text) if len(text) <= _LONGEST_CACHED else Document(text)
 
 
-_read_message = lru_cache(maxsize=32)(Document)
+_cached_document = lru_cache(maxsize=32)(Document)
 
 
 def masked(norm: str) -> bytearray:
-    """For each code point of the normalised text, 1 where no one is named."""
+    """Returns for each code point of the normalised text 1 if nobody is named there."""
     mask = bytearray(len(norm))
 
     def hide(start: int, end: int) -> None:
@@ -221,12 +220,12 @@ def masked(norm: str) -> bytearray:
 
 
 def _quoted_stretches(norm: str) -> Iterator[tuple[int, int]]:
-    """What is to be translated, and what is sung or read out."""
+    """Yields the spans that are to be translated, and those that are sung or read out."""
     quotes = [match.span() for match in lex.quoted.finditer(norm)]
-    asked = lex.translate.search(norm)
-    if asked:
+    translation = lex.translate.search(norm)
+    if translation:
         yield from quotes
-        colon = norm.find(":", asked.end())  # of the normal form, which has no other
+        colon = norm.find(":", translation.end())  # of the normal form, which has no other
         if colon >= 0 and not quotes:
             yield colon + 1, len(norm)
     for start, end in quotes:
@@ -234,18 +233,18 @@ def _quoted_stretches(norm: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-# Typos are looked for in messages only.
+# Typos are searched for in messages only.
 _FUZZY_LIMIT = 400
 # Beside one character of a name: 阿明, 小明, 老王, 明仔, 明哥.
-_BEFORE, _BEHIND = frozenset("阿小老大"), frozenset("仔哥姐妹弟儿子宝叔婶嫂爷")
+_NICK_BEFORE, _NICK_AFTER = frozenset("阿小老大"), frozenset("仔哥姐妹弟儿子宝叔婶嫂爷")
 # What a short English name is made with: Junnie, Robbo, Macca, Gazza.
 _ENDINGS = ("ie", "za", "y", "o", "a", "s")
 
 
 class Spelling(NamedTuple):
-    """``key`` stands at [start, end) of the normalised text; ``form`` is how: "" as it is,
-    plural, ending (a short form with -ie, -o …), nick (小明), title, role, sound or slip.
-    ``role`` is the role word, ``title`` the form of address."""
+    """``key`` is at [start, end) of the normalised text; ``form`` is how: "" as it is, plural,
+    ending (a short form with -ie, -o …), nick (小明), title, role, sound or slip. ``role`` is the
+    role word, ``title`` the form of address."""
 
     key: str
     start: int
@@ -256,13 +255,13 @@ class Spelling(NamedTuple):
 
 
 def _spellings(document: Document) -> Iterator[Spelling]:
-    """In no order; a key may stand at many places."""
-    yield from _of_roles(document)
-    yield from _latin(document)
-    yield from _cjk(document)
+    """Yields the spellings in no order; a key may be at many places."""
+    yield from _role_spellings(document)
+    yield from _latin_spellings(document)
+    yield from _cjk_spellings(document)
     if len(document.norm) <= _FUZZY_LIMIT:
-        yield from _slips(document)
-        yield from _of_sounds(document)
+        yield from _typo_spellings(document)
+        yield from _sound_spellings(document)
 
 
 def joins(gap: str) -> bool:
@@ -271,7 +270,7 @@ def joins(gap: str) -> bool:
     return gap in (" ", "-", ". ", ".", "·", "  ", " - ") or gap in ("‐", "‑", "–")
 
 
-def _of_roles(document: Document) -> Iterator[Spelling]:
+def _role_spellings(document: Document) -> Iterator[Spelling]:
     for word in document.roles:
         prefix = OF if word.whose == "other" else KIN
         kinds = {kind for role in word.roles for kind in (role.kind, *covered_by(role.kind))}
@@ -280,7 +279,7 @@ def _of_roles(document: Document) -> Iterator[Spelling]:
             yield Spelling(prefix + kind, start, word.end, "role", word)
 
 
-def _latin(document: Document) -> Iterator[Spelling]:
+def _latin_spellings(document: Document) -> Iterator[Spelling]:
     tokens, norm = document.tokens, document.norm
     for index, token in enumerate(tokens):
         key, start, end = token.key, token.start, token.end
@@ -289,15 +288,15 @@ def _latin(document: Document) -> Iterator[Spelling]:
             yield Spelling(f"{key}s", start, end)
         for stem in _stems(key):
             yield Spelling(stem, start, end, "ending")
-        yield from _phrases(document, index)
+        yield from _phrase_spellings(document, index)
         before = tokens[index - 1] if index else None
         if before and before.key in titles("en") and joins(norm[before.end : start]):
             yield Spelling(TITLE + key, before.start, end, "title", None, before.key)
-        yield from _two_scripts(norm, token)
+        yield from _mixed_spellings(norm, token)
 
 
-def _phrases(document: Document, index: int) -> Iterator[Spelling]:
-    """The words from one on that may be one name, and what they are the plural of."""
+def _phrase_spellings(document: Document, index: int) -> Iterator[Spelling]:
+    """Yields the phrases from a token on that may be one name, and their singulars."""
     tokens, norm = document.tokens, document.norm
     joined, last = "", tokens[index]
     for following in tokens[index : index + LATIN_KEY_WORDS + 1]:
@@ -311,8 +310,8 @@ def _phrases(document: Document, index: int) -> Iterator[Spelling]:
             yield Spelling(joined[:-1], tokens[index].start, last.end - 1, "plural")
 
 
-def _two_scripts(norm: str, token: Token) -> Iterator[Spelling]:
-    """小K, 阿Sam, Tony哥."""
+def _mixed_spellings(norm: str, token: Token) -> Iterator[Spelling]:
+    """Yields names of both scripts: 小K, 阿Sam, Tony哥."""
     start, end = token.start, token.end
     for length in (1, 2):
         if start >= length and all(map(is_cjk, norm[start - length : start])):
@@ -322,7 +321,7 @@ def _two_scripts(norm: str, token: Token) -> Iterator[Spelling]:
 
 
 def _stems(word: str) -> Iterator[str]:
-    """What a short form with an ending is made from: rob of robbo, jun of junnie."""
+    """Yields what a short form with an ending may be made from: rob of robbo, jun of junnie."""
     for ending in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem != word and len(stem) > 2:
@@ -331,7 +330,7 @@ def _stems(word: str) -> Iterator[str]:
                 yield stem[:-1]
 
 
-def _cjk(document: Document) -> Iterator[Spelling]:
+def _cjk_spellings(document: Document) -> Iterator[Spelling]:
     squeezed, places = document.squeezed
     run = 0
     for end, char in enumerate(squeezed, 1):
@@ -342,10 +341,10 @@ def _cjk(document: Document) -> Iterator[Spelling]:
         if run > 1:
             low, high = places[end - 2], places[end - 1] + 1
             first, second = squeezed[end - 2], squeezed[end - 1]
-            if first in _BEFORE:
+            if first in _NICK_BEFORE:
                 yield Spelling(PART + second, low, high, "nick")
                 yield Spelling(TITLE + second, low, high, "nick")
-            if second in _BEHIND or first == second:
+            if second in _NICK_AFTER or first == second:
                 yield Spelling(PART + first, low, high, "nick")
     for match in _chinese_title().finditer(document.norm):
         yield Spelling(TITLE + match[1], *match.span(), "title", None, match[2])
@@ -353,13 +352,13 @@ def _cjk(document: Document) -> Iterator[Spelling]:
 
 @cache
 def _chinese_title() -> re.Pattern[str]:
-    """A surname and the title behind it: 王总, 张阿姨."""
+    """Returns the pattern of a surname and the title after it: 王总, 张阿姨."""
     compound, single = words("surnames", "compound"), words("surnames", "single")
     forms = alternation(titles("zh"))
     return re.compile(rf"({alternation(compound)}|[{''.join(sorted(single))}])({forms})(?!们)")
 
 
-def _slips(document: Document) -> Iterator[Spelling]:
+def _typo_spellings(document: Document) -> Iterator[Spelling]:
     common = words("english_words")
     for token in document.tokens:
         size = len(token.key)
@@ -369,7 +368,7 @@ def _slips(document: Document) -> Iterator[Spelling]:
                 yield Spelling(TYPO + form, token.start, token.end, "slip")
 
 
-def _of_sounds(document: Document) -> Iterator[Spelling]:
+def _sound_spellings(document: Document) -> Iterator[Spelling]:
     norm = document.norm
     sounds = [syllable(char) if is_han(char) else "" for char in norm]
     for start in range(len(norm)):

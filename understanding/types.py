@@ -1,4 +1,4 @@
-"""Persons, name keys and mentions: what matching works on, free of Django."""
+"""Persons, name keys and mentions: the types of matching, free of Django."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,8 +21,8 @@ How = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A contact as matching sees it. ``gender`` is female, male or empty (unknown);
-    ``relationship`` is to the end user, in the end user's words."""
+    """A contact for matching. ``gender`` is female, male or empty (unknown); ``relationship`` is to
+    the end user, in the end user's words."""
 
     id: UUID
     name: str
@@ -33,9 +33,9 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class NameKey:
-    """One normalised way to find a person: ``key`` is what is looked up, ``how`` what a hit
-    would be (a ``How``, or semantic for what is known of a person), ``text`` the name, alias,
-    relationship or value that it was made from."""
+    """One normalised way to find a person: ``key`` is looked up, ``how`` is the kind of a hit (a
+    ``How``, or semantic for a known value), ``text`` the name, alias, relationship or value that
+    the key was made from."""
 
     key: str
     how: str
@@ -44,7 +44,7 @@ class NameKey:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key of a person, as it comes back from the index of a user's names."""
+    """A key of a person, as the index of a user's names returns it."""
 
     key: NameKey
     person: Person
@@ -52,10 +52,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place in a text that refers to a person. ``start`` and ``end`` count code points of
-    the text as given, and are 0 for whom no words of it name: only the conversation before it is
-    about them, or memories that fit it;
-    ``confidence`` is in 0..1; ``reason`` says why, for people."""
+    """A place in a text that refers to a person. ``start`` and ``end`` count code points of the
+    text as given; both are 0 if no words refer to the person and only the conversation or fitting
+    memories do. ``confidence`` is in 0..1; ``reason`` explains it to people."""
 
     person: Person
     start: int
@@ -68,8 +67,8 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A turn of a conversation with the mentions found in it. ``role`` is user or assistant;
-    ``understood`` are those whom somebody who read the whole conversation found it to be about."""
+    """A turn of a conversation with its mentions. ``role`` is user or assistant; ``understood`` are
+    the people whom the turn is about according to a reader of the whole conversation."""
 
     role: str
     text: str

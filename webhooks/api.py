@@ -1,4 +1,4 @@
-"""Webhooks over HTTP, for the app whose key asks."""
+"""Endpoints for an app's own webhooks."""
 
 from typing import Any, ClassVar
 from uuid import UUID
@@ -82,7 +82,7 @@ class DeliverySerializer(serializers.ModelSerializer):
 
 
 class _EndpointView(AppView):
-    """About one endpoint of the app. Its deliveries are of several end users, in all cells."""
+    """Base of the views of an endpoint. Its deliveries belong to several end users, in all cells."""
 
     of_deliveries = False
 
@@ -99,7 +99,7 @@ class _EndpointView(AppView):
 
     @property
     def enabled_endpoint(self) -> Endpoint:
-        """The endpoint. Raises ApiError unless it is sent to."""
+        """The endpoint. Raises ApiError if it is disabled."""
         if self.endpoint.disabled_at is not None:
             raise ApiError(409, "conflict", "Enable the webhook first.")
         return self.endpoint
@@ -108,7 +108,7 @@ class _EndpointView(AppView):
 class Webhooks(_EndpointView):
     @operation("webhooks_list", page_of(EndpointSerializer), query=PageQuery)
     def get(self, query: Asked) -> Response:
-        """The webhooks of the app, the latest made first"""
+        """The webhooks of the app, newest first"""
         rows = Endpoint.objects.filter(app=self.app)
         return page(self.request, rows, "created_at", query, listed(EndpointSerializer))
 
@@ -148,7 +148,7 @@ class OneWebhook(_EndpointView):
 
     @operation("webhooks_destroy", EndpointSerializer)
     def delete(self, **_parts: Any) -> Any:
-        """Delete a webhook with its log; answers what it was"""
+        """Delete a webhook with its log; returns what it was"""
         shown = EndpointSerializer(self.endpoint).data
         self.endpoint.delete()
         return shown
@@ -166,7 +166,7 @@ class Rotate(_EndpointView):
 class Test(_EndpointView):
     @operation("webhooks_test", {202: DeliverySerializer})
     def post(self, **_parts: Any) -> Any:
-        """Send an event that tells of nothing"""
+        """Send a test event"""
         return DeliverySerializer(endpoints.send_test(self.enabled_endpoint)).data
 
 
@@ -175,7 +175,7 @@ class Deliveries(_EndpointView):
 
     @operation("webhooks_deliveries_list", page_of(DeliverySerializer), query=PageQuery)
     def get(self, query: Asked, **_parts: Any) -> Response:
-        """What was or is to be sent, the latest first"""
+        """The deliveries of a webhook, newest first"""
         rows = Delivery.objects.filter(endpoint=self.endpoint)
         return page(self.request, rows, "created_at", query, listed(DeliverySerializer))
 
@@ -187,14 +187,14 @@ class Resend(_EndpointView):
     def post(self, delivery_id: UUID, **_parts: Any) -> Any:
         """Send an event once more, with the same id"""
         rows = Delivery.objects.filter(endpoint=self.endpoint, pk=delivery_id)
-        found = next(iter(of_cells(rows, list)), None)
-        if found is None:
+        delivery = next(iter(of_cells(rows, list)), None)
+        if delivery is None:
             raise unknown("unknown_delivery")
         _ = self.enabled_endpoint
-        with cells.entered(found._state.db or cells.SHARED):
-            endpoints.resend(found)
-            found.refresh_from_db()
-        return DeliverySerializer(found).data
+        with cells.entered(delivery._state.db or cells.SHARED):
+            endpoints.resend(delivery)
+            delivery.refresh_from_db()
+        return DeliverySerializer(delivery).data
 
 
 def _with_secret(endpoint: Endpoint, secret: str) -> dict[str, Any]:

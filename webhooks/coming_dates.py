@@ -1,4 +1,4 @@
-"""Events for important dates before they come; no change of a row causes them."""
+"""Stores events for important dates before they come; no change of a row causes these."""
 
 import uuid
 
@@ -9,22 +9,22 @@ from webhooks.models import Delivery, Endpoint
 
 TYPE = "date.upcoming"
 DAYS_AHEAD = 7
-# What an event of one date and day is known by.
+# Namespace of the ids by which each occurrence of a date is reported once.
 _SPACE = uuid.UUID("5a3a0c1e-5d0f-4c62-9d0a-0b6f3a1f7c55")
 
 
 def users_due() -> list[int]:
-    """The ids of the end users of apps that want these events."""
+    """Returns the ids of the end users of apps that want these events."""
     apps = {endpoint.app_id for endpoint in Endpoint.objects.enabled() if _wants(endpoint)}
     return sorted(EndUser.objects.filter(app__in=apps).values_list("pk", flat=True))
 
 
 def tell(end_user_id: int, budget: Budget) -> dict[str, int]:
-    """Notes the dates of a user that come within a week, once for each time that they come."""
+    """Stores deliveries for a user's dates of the next week, once per occurrence and endpoint."""
     end_user = EndUser.objects.select_related("app").filter(pk=end_user_id).first()
     if end_user is None:
         return {}
-    wanting = [e for e in Endpoint.objects.enabled().filter(app=end_user.app) if _wants(e)]
+    endpoints = [e for e in Endpoint.objects.enabled().filter(app=end_user.app) if _wants(e)]
     rows = [
         Delivery(
             endpoint=endpoint,
@@ -39,8 +39,8 @@ def tell(end_user_id: int, budget: Budget) -> dict[str, int]:
                 "on": one.next_on,
             },
         )
-        for one in (dates_of(end_user, within=DAYS_AHEAD) if wanting else ())
-        for endpoint in wanting
+        for one in (dates_of(end_user, within=DAYS_AHEAD) if endpoints else ())
+        for endpoint in endpoints
     ]
     Delivery.objects.bulk_create(rows, ignore_conflicts=True)
     budget.spend(rows=len(rows))

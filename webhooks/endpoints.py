@@ -17,7 +17,7 @@ from webhooks.sender import disable, enqueue
 from webhooks.signing import new_secret
 
 MAX_ENDPOINTS = 20  # of an app
-# How long the secret before still signs, so that receivers can change to the new one.
+# How long the old secret still signs, so that receivers can change to the new one.
 OVERLAP = timedelta(hours=24)
 
 
@@ -29,7 +29,7 @@ class TooMany(Exception):
 def create(
     app: App, url: str, types: Collection[str] = (), label: str = ""
 ) -> tuple[Endpoint, str]:
-    """A new endpoint and its secret. Raises Refused for an address that is none, and TooMany."""
+    """Creates an endpoint; returns it and its secret. Raises Refused (for the address) and TooMany."""
     check_url(url)
     App.objects.select_for_update().get(pk=app.pk)
     if app.webhooks.count() >= MAX_ENDPOINTS:
@@ -42,7 +42,7 @@ def create(
 
 
 def edit(endpoint: Endpoint, **values: Any) -> None:
-    """Changes what is given of url, types and label. Raises Refused for an address that is none."""
+    """Changes those of url, types and label that are given. Raises Refused for an unusable address."""
     if "url" in values:
         check_url(values["url"])
     if "types" in values:
@@ -57,7 +57,7 @@ def _in_order(types: Collection[str]) -> list[str]:
 
 
 def rotate(endpoint: Endpoint) -> str:
-    """The new secret, which is shown this once. The one before signs too for a day."""
+    """Replaces the secret and returns the new one, which is shown this once. Both sign for a day."""
     secret = new_secret()
     endpoint.old_secret, endpoint.secret = endpoint.secret, encrypt(secret)
     endpoint.old_secret_until = timezone.now() + OVERLAP
@@ -66,7 +66,7 @@ def rotate(endpoint: Endpoint) -> str:
 
 
 def switch(endpoint: Endpoint, *, on: bool) -> None:
-    """Stops it because somebody asked, or begins anew with what happens from now on."""
+    """Stops an endpoint because somebody asked, or starts it again with events from now on."""
     if not on:
         disable(endpoint, Endpoint.Disabled.ASKED)
         return
@@ -77,7 +77,7 @@ def switch(endpoint: Endpoint, *, on: bool) -> None:
 
 @atomic()
 def send_test(endpoint: Endpoint) -> Delivery:
-    """An event that tells of nothing, to see whether it arrives."""
+    """Queues an event that reports no change, to see whether it arrives."""
     test = Delivery.objects.create(
         endpoint=endpoint, type=TEST, subject=uuid.uuid4(), data={"endpoint": endpoint.pk}
     )
@@ -87,7 +87,7 @@ def send_test(endpoint: Endpoint) -> Delivery:
 
 @atomic()
 def resend(delivery: Delivery) -> None:
-    """Sends it once more, with the same id, whatever became of it before."""
+    """Queues a delivery once more, with the same id, whatever its state."""
     rows = Delivery.objects.filter(pk=delivery.pk)
     rows.update(state=Delivery.State.PENDING, attempts=0, next_at=timezone.now(), error="")
     Endpoint.objects.filter(pk=delivery.endpoint_id).update(quiet_until=None)

@@ -21,8 +21,8 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 
 
 class Endpoint(InEveryCell):
-    """An address of an app. ``secret`` and ``old_secret`` are encrypted (``accounts.encryption``);
-    both sign until ``old_secret_until``. ``types`` are those it wants, none for all."""
+    """An address to which an app has its events sent. ``secret`` and ``old_secret`` are encrypted
+    (``accounts.encryption``); both sign until ``old_secret_until``. No ``types`` means all."""
 
     scoped_rights = ("SELECT",)
     encrypted = ("secret", "old_secret")
@@ -60,24 +60,24 @@ class Endpoint(InEveryCell):
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def due(self) -> Self:
-        """The deliveries that are due, of endpoints that can take them."""
+        """The deliveries that are due, of endpoints that accept events now."""
         now = timezone.now()
         able = Endpoint.objects.enabled().filter(Q(quiet_until=None) | Q(quiet_until__lte=now))
         return self.filter(state=Delivery.State.PENDING, next_at__lte=now, endpoint__in=able)
 
     def with_endpoint(self) -> Self:
-        """With their endpoints, without the secrets of these."""
+        """Loads the endpoints too, without their secrets."""
         hidden = (f"endpoint__{name}" for name in Endpoint.encrypted)
         return self.select_related("endpoint").defer(*hidden)
 
 
 class Delivery(NumberedRow):
     """One event for one endpoint: an outbox row, which triggers of the database write in the
-    transaction of the change (``migrations/0002_outbox.sql``). ``data`` holds ids only.
+    transaction of the change (``migrations/0002_outbox.sql``). ``data`` has ids only.
 
-    ``subject`` is the row that it tells of, ``transaction`` the one that wrote it, so that several
-    updates in one are one event; 0 for what no transaction is the cause of. A pending delivery is
-    claimed by moving ``next_at`` ahead; ``attempts`` tells one claim from the next."""
+    ``subject`` is the row that the event is about, ``transaction`` the transaction that wrote it,
+    so that several updates in one are one event; 0 if no transaction caused it. A pending delivery
+    is claimed by moving ``next_at`` ahead; ``attempts`` distinguishes the claims."""
 
     class State(models.TextChoices):
         PENDING = "pending"

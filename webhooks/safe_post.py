@@ -1,10 +1,9 @@
-"""A POST to an address that somebody else chose, which must not reach what only we can reach.
+"""Sends a POST to an address that somebody else chose, and never to one that only we can reach.
 
 The name is looked up once, every address that it has is checked, and the connection goes to a
 checked one, so a name that changes meanwhile gains nothing (DNS rebinding). Redirects, cookies and
 proxies of the environment do not exist at this level, the reply's body is not kept, and the whole
-exchange has one deadline, so a server that trickles holds no worker.
-"""
+exchange has one deadline, so a server that trickles blocks no worker."""
 
 import ipaddress
 import socket
@@ -21,8 +20,8 @@ from django.conf import settings
 TIMEOUT = 15.0
 MAX_READ = 2048  # bytes of a reply's body, so that a short reply can be read to its end
 
-# What is no public host (IANA's special-purpose registries), listed because ``is_private`` differs
-# by the version of Python. Of IPv6 only 2000::/3 is public at all.
+# Networks that are not public (IANA's special-purpose registries), listed because ``is_private``
+# differs by the version of Python. Of IPv6 only 2000::/3 is public at all.
 _CLOSED = tuple(
     ipaddress.ip_network(block)
     for block in """
@@ -54,8 +53,8 @@ class Reply:
 
 
 def check_url(url: str) -> None:
-    """Raises Refused unless it may be sent to, as far as that can be told without asking for its
-    name: what the name means is checked at each sending."""
+    """Raises Refused unless events may be sent to this address, as far as that shows without
+    looking up its name; each sending checks what the name resolves to."""
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         raise Refused("An address has printable ASCII characters only.")
     try:
@@ -86,26 +85,26 @@ def is_public(address: str) -> bool:
 
 
 def post(url: str, headers: Mapping[str, str], body: bytes, timeout: float = TIMEOUT) -> Reply:
-    """Sends it, and says what was answered. Raises Unsent."""
+    """Sends a body and returns the reply. Raises Unsent."""
     try:
         check_url(url)
     except Refused as error:
         raise Unsent("address") from error
     host = urlsplit(url).netloc.rpartition("@")[2]
-    fixed = {"Host": host, "Content-Length": str(len(body))}
-    sent: list[tuple[bytes | str, bytes | str]] = [*fixed.items(), *headers.items()]
+    own_headers = {"Host": host, "Content-Length": str(len(body))}
+    all_headers: list[tuple[bytes | str, bytes | str]] = [*own_headers.items(), *headers.items()]
     seconds = dict.fromkeys(("connect", "read", "write", "pool"), timeout)
     backend = _Checked(time.monotonic() + timeout)
     try:
         with (
             httpcore2.ConnectionPool(ssl_context=_tls(), network_backend=backend) as pool,
             pool.stream(
-                "POST", url, headers=sent, content=body, extensions={"timeout": seconds}
+                "POST", url, headers=all_headers, content=body, extensions={"timeout": seconds}
             ) as reply,
         ):
-            named = {name.lower(): value for name, value in reply.headers}
+            reply_headers = {name.lower(): value for name, value in reply.headers}
             _read_some(reply)
-            return Reply(reply.status, named.get(b"retry-after", b"").decode("latin-1"))
+            return Reply(reply.status, reply_headers.get(b"retry-after", b"").decode("latin-1"))
     except httpcore2.TimeoutException as error:
         raise Unsent("timeout") from error
     except httpcore2.NetworkError as error:
@@ -132,8 +131,8 @@ def _tls() -> ssl.SSLContext:
 
 
 def _addresses(host: str, port: int) -> list[str]:
-    """The addresses of a name, each once. Raises Unsent when one of them is closed to us: a name
-    that means both us and the world means us."""
+    """Returns the addresses of a name, each once. Raises Unsent if one of them is not public: a
+    name with public and private addresses is treated as private."""
     try:
         results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -145,7 +144,7 @@ def _addresses(host: str, port: int) -> list[str]:
 
 
 class _Checked(httpcore2.SyncBackend):
-    """Connects to checked addresses only, in time. TLS still asks for the certificate of the name."""
+    """Connects to public addresses only, until a deadline. TLS still checks the name's certificate."""
 
     def __init__(self, until: float) -> None:
         self.until = until
@@ -162,13 +161,13 @@ class _Checked(httpcore2.SyncBackend):
         options = (local_address, socket_options)
         for address in first:
             try:
-                stream = super().connect_tcp(address, port, self.left() / 2, *options)
+                stream = super().connect_tcp(address, port, self.seconds_left() / 2, *options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
             return _Timed(stream, self)
-        return _Timed(super().connect_tcp(last, port, self.left(), *options), self)
+        return _Timed(super().connect_tcp(last, port, self.seconds_left(), *options), self)
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         left = self.until - time.monotonic()
         if left <= 0:
             raise httpcore2.ReadTimeout("The deadline is over.")
@@ -176,16 +175,16 @@ class _Checked(httpcore2.SyncBackend):
 
 
 class _Timed(httpcore2.NetworkStream):
-    """A stream of which all steps together have one deadline."""
+    """A stream all of whose steps share one deadline."""
 
     def __init__(self, stream: httpcore2.NetworkStream, clock: _Checked) -> None:
         self.stream, self.clock = stream, clock
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
-        return self.stream.read(max_bytes, self.clock.left())
+        return self.stream.read(max_bytes, self.clock.seconds_left())
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
-        self.stream.write(buffer, self.clock.left())
+        self.stream.write(buffer, self.clock.seconds_left())
 
     def close(self) -> None:
         self.stream.close()
@@ -196,7 +195,7 @@ class _Timed(httpcore2.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore2.NetworkStream:
-        stream = self.stream.start_tls(ssl_context, server_hostname, self.clock.left())
+        stream = self.stream.start_tls(ssl_context, server_hostname, self.clock.seconds_left())
         return _Timed(stream, self.clock)
 
     def get_extra_info(self, info: str) -> object:

@@ -1,4 +1,4 @@
-"""Signatures of Standard Webhooks (standardwebhooks.com): who sent it, and when."""
+"""Signs messages by Standard Webhooks (standardwebhooks.com): who sent a message, and when."""
 
 import base64
 import hashlib
@@ -11,12 +11,12 @@ PREFIX = "whsec_"
 
 
 def new_secret() -> str:
-    """A secret of 32 random bytes, in the form that the libraries of receivers take."""
+    """Returns a secret of 32 random bytes, in the form that the libraries of receivers take."""
     return PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
 def headers(keys: Sequence[str], message_id: str, at: datetime, body: bytes) -> dict[str, str]:
-    """The headers that prove a message to the holder of a secret, with a signature for each secret."""
+    """Returns the headers that prove a message to the holder of a secret, signed by each key."""
     stamp = str(int(at.timestamp()))
     signed = f"{message_id}.{stamp}.".encode() + body
     return {

@@ -22,10 +22,10 @@ APP_HELP = f"default: the only one with this end user, the only one, or {DEFAULT
 
 
 class MioCommand(BaseCommand):
-    """``--json`` makes the last line of the output one JSON object. ``user_required`` says whether
-    ``--user`` must be given or may be; None: it is no option. With several cells a command runs in
-    that of its user; else, where users may be named or ``each_cell``, in each cell, and figures are
-    added up."""
+    """``--json`` makes the last line of the output one JSON object. ``user_required``: whether
+    ``--user`` is required or optional; None: there is no such option. With several cells, a command
+    with a user runs in the user's cell; without one, if there is the option or ``each_cell``, in
+    each cell, and figures are added up."""
 
     # The checks are of the code, which `manage.py check` and the tests look at; they load all pages.
     requires_system_checks = ()
@@ -34,14 +34,14 @@ class MioCommand(BaseCommand):
     _figures: dict[str, Any] | None = None
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Refuses a database that is behind the code with words, not with a traceback."""
+        """Overrides Django's hook: raises CommandError if the database lacks migrations."""
         if missing := missing_migrations(connection):
             raise CommandError(
                 f"Migrations are missing: {', '.join(missing)}. Run manage.py migrate."
             )
         with all_users():
             if "app" in options and options["app"] is None:
-                options["app"] = self._usual_app(options.get("user"))
+                options["app"] = self._default_app(options.get("user"))
             if not cells.several() or (self.user_required is None and not self.each_cell):
                 return super().execute(*args, **options)
             if options.get("user") is not None:
@@ -51,7 +51,7 @@ class MioCommand(BaseCommand):
             return None
 
     def _cell_of(self, app: str, external_id: str) -> str:
-        """The cell of an end user, or the one for a new user. Raises CommandError during a move."""
+        """Returns the cell of an end user, or that for new users. Raises CommandError during a move."""
         owner = App.objects.filter(name=app).first()
         placed = placement.find(owner.pk, external_id) if owner is not None else None
         if placed is not None and placed.moving_to:
@@ -59,7 +59,7 @@ class MioCommand(BaseCommand):
         return placed.cell if placed is not None else placement.roomiest()
 
     def _execute_everywhere(self, *args: Any, **options: Any) -> None:
-        """Runs it in all cells, also after one where it failed. Raises CommandError for those."""
+        """Runs the command in all cells, even if it fails in some. Raises CommandError for those."""
         failed = [f"{cell}: it does not answer" for cell in cells.names() if cells.is_away(cell)]
         self._figures = {}
         for cell in cells.reachable():
@@ -83,28 +83,28 @@ class MioCommand(BaseCommand):
             parser.add_argument("--app", help=APP_HELP)
         parser.add_argument("--json", action="store_true", help="print one JSON object at the end")
 
-    def _usual_app(self, external_id: str | None) -> str:
-        """The name of the app that is meant where none is named. Raises CommandError."""
+    def _default_app(self, external_id: str | None) -> str:
+        """Returns the app's name if none is named. Raises CommandError if several have the user."""
         names = App.objects.order_by("name").values_list("name", flat=True)
-        known = "placements" if cells.several() else "end_users"
-        holding = (
-            list(names.filter(**{f"{known}__external_id": external_id})) if external_id else []
+        relation = "placements" if cells.several() else "end_users"
+        owners = (
+            list(names.filter(**{f"{relation}__external_id": external_id})) if external_id else []
         )
-        if len(holding) > 1:
-            apps = ", ".join(holding)
+        if len(owners) > 1:
+            apps = ", ".join(owners)
             raise CommandError(f"End user {external_id!r} is in several apps ({apps}): say --app.")
-        only = holding or list(names[:2])
-        return only[0] if len(only) == 1 else DEFAULT_APP
+        candidates = owners or list(names[:2])
+        return candidates[0] if len(candidates) == 1 else DEFAULT_APP
 
     def find_user(self, app: str, external_id: str) -> EndUser:
-        """The end user. Raises CommandError."""
+        """Returns the end user. Raises CommandError if there is none."""
         end_user = EndUser.objects.filter(app__name=app, external_id=external_id).first()
         if end_user is None:
             raise CommandError(f"The app {app!r} has no end user {external_id!r}.")
         return end_user
 
     def chosen_users(self, app: str, external_id: str | None) -> list[EndUser]:
-        """The one named, or all of the app."""
+        """Returns the end user of this id, or all of the app. Raises CommandError."""
         if external_id is not None:
             return [self.find_user(app, external_id)]
         if not App.objects.filter(name=app).exists():
@@ -112,14 +112,14 @@ class MioCommand(BaseCommand):
         return list(EndUser.objects.filter(app__name=app).order_by("pk"))
 
     def bar(self, total: int | None, unit: str, label: str = "") -> "tqdm":
-        """A progress bar on stderr, drawn only where that is a terminal."""
+        """Returns a progress bar on stderr, drawn only if that is a terminal."""
         # Loaded at first use: most commands show none.
         from tqdm import tqdm
 
         return tqdm(total=total, unit=unit, desc=label or None, file=sys.stderr, disable=None)
 
     def report(self, as_json: bool, **figures: Any) -> None:
-        """The outcome: one JSON object, or a line of words."""
+        """Prints the outcome: one JSON object, or a line of words."""
         if as_json and self._figures is not None:
             self._figures = _sum(self._figures, figures)
         elif as_json:
@@ -130,7 +130,7 @@ class MioCommand(BaseCommand):
 
 
 def _sum(one: Any, other: Any) -> Any:
-    """The figures of two cells: numbers and lists added, other values beside each other."""
+    """Adds the figures of two cells: numbers and lists are added, other values joined in a text."""
     if isinstance(one, dict) and isinstance(other, dict):
         shared = {key: _sum(one[key], other[key]) for key in one.keys() & other.keys()}
         return {**one, **other, **shared}

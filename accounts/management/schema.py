@@ -1,4 +1,4 @@
-"""Whether the database is in the state that the code expects."""
+"""Checks whether the database is in the state that the code expects."""
 
 from functools import cache
 
@@ -8,11 +8,11 @@ from django.db.migrations.recorder import MigrationRecorder
 
 
 def missing_migrations(connection: BaseDatabaseWrapper) -> list[str]:
-    """The newest migration of each app that is not applied. One statement."""
+    """Returns the newest migration of each app that lacks it. One statement."""
     applied = MigrationRecorder(connection).applied_migrations()
-    return [f"{app}.{name}" for app, name in _newest() if (app, name) not in applied]
+    return [f"{app}.{name}" for app, name in _latest_migrations() if (app, name) not in applied]
 
 
 @cache
-def _newest() -> list[tuple[str, str]]:
+def _latest_migrations() -> list[tuple[str, str]]:
     return MigrationLoader(None).graph.leaf_nodes()

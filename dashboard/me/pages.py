@@ -1,4 +1,4 @@
-"""The pages that the end user looks at: people and own card, a person, what was changed and
+"""The pages that the end user sees: people and own card, a person, what was changed and
 forgotten."""
 
 from collections.abc import Collection, Iterable, Sequence
@@ -29,49 +29,48 @@ from memories.models import Erasure, Memory, MemoryQuerySet, Message
 from understanding.attributes import ATTRIBUTES, ON_OWN_CARD, YEARLY, label
 
 MOST_TYPED = 100
-FEW = 10  # memories of nobody on the first page
-MOST_SOURCES = 200  # memories whose words one page shows
+FEW = 10  # memories about nobody on the first page
+MOST_SOURCES = 200  # memories whose source messages one page shows
 MOST_PEOPLE = 500  # to choose one from
 MOST_NEAR = 50  # to choose one from for each memory
 MOST_CHANGES = 50
 
-
-# Memories that the user told or that nobody said: by the app, an operator, an import, Mio. Words of
-# others who wrote in the user's chats are theirs.
+# Memories from the user, the app, an operator, an import or Mio. The words of others who wrote in
+# the user's chats belong to them.
 _OWN = Q(speaker__in=("", USER, "assistant", "consolidator")) | Q(
     speaker__regex="^(app|operator|import):"
 )
 
 
 def people(end_user: EndUser, q: str = "") -> ContactQuerySet:
-    """The people who are known and not merged into another, found by ``q`` where it is given."""
+    """Returns the user's people who are not merged into others; with ``q``, those that it finds."""
     rows = Contact.objects.of(end_user).standing()
     return (rows.found_by(end_user, q) if q else rows).light()
 
 
 def nearest(end_user: EndUser) -> ContactQuerySet:
-    """Those mentioned last, to say of a memory whom it is about."""
+    """Returns the people mentioned last, to choose whom a memory is about."""
     return people(end_user).order_by("-last_mentioned_at", "id")[:MOST_NEAR]
 
 
 def memories(end_user: EndUser) -> MemoryQuerySet:
-    """What is and was known, without what the user had forgotten."""
+    """Returns current and outdated memories, without others' words and those hidden on request."""
     rows = Memory.objects.of(end_user).facts().exclude(status=Memory.Status.ARCHIVED)
     return rows.filter(_OWN).defer("tokens", "metadata")
 
 
 def of_nobody(end_user: EndUser) -> MemoryQuerySet:
-    """Memories that are linked to no person: mostly of the user."""
+    """Returns the memories that are linked to no person, mostly about the user."""
     return memories(end_user).exclude(links__rejected=False)
 
 
 def called(kind: str) -> str:
-    """A kind of memories in the reader's language."""
+    """Returns the name of a kind of memories in the reader's language."""
     return label(kind, language_of()) if kind in ATTRIBUTES else words.in_words(words.TYPES, kind)
 
 
 def with_kinds(rows: Iterable[Memory]) -> list[tuple[Memory, list[tuple[str, str]]]]:
-    """Each memory with its kinds that may be unwanted, and what these are called."""
+    """Returns each memory with the kinds that the user may exclude, and what these are called."""
     return [
         (one, [(kind, called(kind)) for kind in kinds(one.type, (f["key"] for f in one.facts))
                if kind in ATTRIBUTES or kind in TYPES])
@@ -82,7 +81,7 @@ def with_kinds(rows: Iterable[Memory]) -> list[tuple[Memory, list[tuple[str, str
 def words_of(
     end_user: EndUser, memory_ids: Collection[UUID]
 ) -> dict[str, list[Message] | Literal[True]]:
-    """The user's own messages that each of these memories rests on, by its id; True where the user
+    """Returns by memory id the user's own messages that the memory comes from, or True if the user
     wrote it on this page. Two statements."""
     ids = list(dict.fromkeys(memory_ids))[:MOST_SOURCES]
     rows = memories(end_user).filter(pk__in=ids)
@@ -99,22 +98,22 @@ def words_of(
 
 
 def sources(values: Iterable[Any]) -> list[UUID]:
-    """The ids of the memories that these values rest on."""
+    """Returns the ids in several lists of source memories."""
     return [UUID(str(pk)) for value in values for pk in value]
 
 
 def reasons_of(pair: Suggestion) -> list[str]:
-    """Why two may be one person, without words of others: of shared words or a memory."""
-    told_by_user = [
+    """Returns why two may be one person, without the evidence that quotes others."""
+    presentable = [
         row for row in pair.evidence
         if "code" in row and not {"words", "fact"} & row["params"].keys()
     ]  # fmt: skip
-    shown = review.evidence(Suggestion(evidence=told_by_user), ())
+    shown = review.evidence(Suggestion(evidence=presentable), ())
     return [text for text, weight in shown if weight > 0]
 
 
 def own_changes(end_user: EndUser) -> Any:
-    """What the user changed on this page, or had forgotten in a chat, the latest first."""
+    """Returns the user's changes on this page, or by asking in a chat to forget, latest first."""
     asked_to_forget = Erasure.objects.of(end_user).filter(change__isnull=False).values("change")
     rows = Change.objects.of(end_user).filter(Q(actor=USER) | Q(pk__in=asked_to_forget))
     return rows.defer("rows")
@@ -123,8 +122,8 @@ def own_changes(end_user: EndUser) -> Any:
 def with_subjects(
     end_user: EndUser, changes: Sequence[Change]
 ) -> list[tuple[Change, dict[str, Any]]]:
-    """Each change with what it was about, as operators read it; and of what the user had hidden,
-    which nobody else reads again, the people by their ``names`` and the memories."""
+    """Returns each change with what it is about, as operators see it; for one that hid something,
+    which nobody else sees, the people's ``names``, and the memories with their ``count``."""
     subjects_by_change = audit.about(changes, language_of())
     hidden = [one.pk for one in changes if one.verb in audit.UNTOLD and not one.undone_at]
     subjects = {pk for one in changes if one.pk in hidden for pk in one.subjects}
@@ -144,7 +143,7 @@ def with_subjects(
             one,
             {
                 **subjects_by_change.get(one.pk, {}),
-                "kind": called(one.why) if one.verb in _KINDS else _name_in(one),
+                "kind": called(one.why) if one.verb in _KINDS else _name_of(one),
             },
         )
         for one in changes
@@ -155,14 +154,14 @@ _KINDS = ("unwant", "want")  # verbs of changes whose reason is a kind of memori
 _OF_NAMES = ("not_a_person", "may_be_a_person")  # those whose reason is a name
 
 
-def _name_in(change: Change) -> str:
-    """The name that a change says is no person's, or may be one's again."""
+def _name_of(change: Change) -> str:
+    """Returns the name that a change marked as no person's, or as possibly one's again, else ""."""
     return change.why if change.verb in _OF_NAMES and not change.undone_at else ""
 
 
 @visits.page
 def home(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
-    """The people, the user's own card, and the latest memories that are about nobody."""
+    """The start page: the people, the user's own card, and the latest memories about nobody."""
     user = visit.end_user
     q = request.GET.get("q", "").replace("\0", "").strip()[:MOST_TYPED]
     latest = list(of_nobody(user).order_by("-said_at", "id")[: FEW + 1])
@@ -182,7 +181,7 @@ def home(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
         "known": ATTRIBUTES,
         "keys": [(key, label(key, language_of())) for key in ON_OWN_CARD],
         "words": words_of(user, [*stated, *(one.pk for one in latest)]),
-        **_done(request, user),
+        **_last_action(request, user),
         **more,
     }
     return visits.show(request, "home", visit, **context)
@@ -190,7 +189,7 @@ def home(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
 
 @visits.page
 def told(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """All memories that are about nobody."""
+    """Lists all memories that are about nobody."""
     shown = pager.page_of(request, of_nobody(visit.end_user), ["-said_at", "id"])
     context = {
         "told": with_kinds(shown.rows),
@@ -203,7 +202,7 @@ def told(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @visits.page
 def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> HttpResponse:
-    """One person; the address of a merged one shows the survivor."""
+    """The page of one person; the address of a merged one shows the survivor."""
     user = visit.end_user
     one = access.standing(user, contact)
     attributes = queries.attributes_of(one, language_of())
@@ -227,7 +226,7 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
         "others": people(user).exclude(pk=one.pk).order_by("sort_key")[:MOST_PEOPLE],
         "keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
         "words": words_of(user, [*stated, *(row.pk for row in shown.rows)]),
-        **_done(request, user),
+        **_last_action(request, user),
         **more,
     }
     return visits.show(request, "person", visit, **context)
@@ -237,8 +236,8 @@ def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> Ht
 def changes(
     request: HttpRequest, visit: Visit, together: Sequence[Change] = (), **more: Any
 ) -> HttpResponse:
-    """What the user changed here, and what waits to be erased. ``together``: what can only be undone
-    together, the newest first."""
+    """The page of what the user changed and what waits to be erased. ``together``: changes that can
+    only be undone together, the newest first."""
     user = visit.end_user
     pending = Erasure.objects.of(user).filter(state=Erasure.State.PENDING)
     waiting = list(pending.defer("words", "names"))
@@ -252,14 +251,14 @@ def changes(
         "together": with_subjects(user, together),
         "unwanted": [(kind, called(kind)) for kind in user.unwanted],
         "not_people": user.not_people,
-        **_done(request, user),
+        **_last_action(request, user),
         **more,
     }
     return visits.show(request, "changes", visit, **context)
 
 
-def _done(request: HttpRequest, end_user: EndUser) -> dict[str, Any]:
-    """The change that the action before this page made or took back, to say so and offer its undo."""
+def _last_action(request: HttpRequest, end_user: EndUser) -> dict[str, Any]:
+    """Returns the change that the last action made or undid, to report it and offer its undo."""
     ids = access.valid_ids([request.GET.get("done", "")])
     rows = with_subjects(end_user, own_changes(end_user).filter(pk__in=ids))
     done, what = rows[0] if rows else (None, {})
@@ -268,7 +267,7 @@ def _done(request: HttpRequest, end_user: EndUser) -> dict[str, Any]:
 
 @visits.page
 def export(_request: HttpRequest, visit: Visit) -> HttpResponse:
-    """What is stored of the user as a file for ``import_user``, without words of others."""
+    """Returns what is stored of the user, without others' words, as a file for ``import_user``."""
     document = portability.export_user(visit.end_user)
     for message in document["messages"]:
         if message["speaker"] is not None:

@@ -1,8 +1,6 @@
-"""What the end user may do on their own page, by name: the verbs of the dashboard and the API.
-
-Each returns the change that its undo takes back. Ids that the form sends are looked up among the end
-user's own rows; others are a 404.
-"""
+"""The actions of the end user's own page, by name: verbs of the dashboard and the API. Each returns
+its Change, which an undo reverts, or None. Ids in the form are looked up among the end user's own
+rows (404 for others)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,7 +40,7 @@ MAX_VALUE = 500
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A form that the end user sent, with the rows that it names. Http404 for rows of others."""
+    """A form that the end user sent, and its rows. Raises Http404 for rows of other users."""
 
     user: EndUser
     form: QueryDict
@@ -73,16 +71,16 @@ class Sent:
         return with_value(values, old, new, single=is_single(key), most=MAX_VALUE)
 
 
-def _name(sent: Sent) -> Change | None:
-    """Says what a person is called, and what they are to the user."""
+def _rename(sent: Sent) -> Change | None:
+    """Sets a person's name, and what they are to the user."""
     person = sent.person()
     values = {"name": sent.text("name"), "relationship": sent.text("relationship", 200)}
     same = values == {key: getattr(person, key) for key in values}
     return None if same else edit_contact(sent.user, person.pk, values, actor=USER)[1]
 
 
-def _fact(sent: Sent) -> Change | None:
-    """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
+def _edit_fact(sent: Sent) -> Change | None:
+    """Adds a value of an attribute (``new``), replaces ``old`` by it, or removes ``old``."""
     person = sent.person()
     key = sent.one_of("key", ATTRIBUTES, person.attributes)
     before = [str(entry["value"]) for entry in person.attributes.get(key, ())]
@@ -92,15 +90,15 @@ def _fact(sent: Sent) -> Change | None:
     return edit_contact(sent.user, person.pk, {"attributes": {key: values}}, actor=USER)[1]
 
 
-def _own(sent: Sent) -> Change | None:
-    """The same of the user's own card."""
+def _edit_card(sent: Sent) -> Change | None:
+    """Adds, replaces or removes a value of the user's own card in the same way."""
     key = sent.form.get("key", "")
     before = [str(one["value"]) for one in own_card.of(sent.user).get(key, ())]
     return edit_own_card(sent.user, {key: sent.with_value(key, before)}, actor=USER)
 
 
-def _unrelate(sent: Sent) -> Change | None:
-    """Says that two people don't stand to each other so."""
+def _remove_relation(sent: Sent) -> Change | None:
+    """Removes a relation of a person. Raises Http404 if the person has no such relation."""
     theirs = Relation.objects.of(sent.user).among([sent.person().pk])
     chosen = [one.pk for one in theirs if str(one.pk) == sent.form.get("relation")]
     if not chosen:
@@ -109,8 +107,8 @@ def _unrelate(sent: Sent) -> Change | None:
 
 
 def _undo(sent: Sent) -> Change:
-    """Takes back one of the user's own changes, or what they asked in a chat to forget; ``with_later``
-    also their later ones that touched the same, but never what others changed."""
+    """Undoes one of the user's changes or requests to forget; ``with_later``: also their later ones
+    that touched the same rows. Raises LaterChanges if one of these is not the user's."""
     own = pages.own_changes(sent.user)
     change = get_object_or_404(own, pk=sent.id("change"))
     with atomic():
@@ -121,16 +119,16 @@ def _undo(sent: Sent) -> Change:
 
 
 VERBS: dict[str, Callable[[Sent], Change | None]] = {
-    "name": _name,
-    "fact": _fact,
+    "name": _rename,
+    "fact": _edit_fact,
     "personality": lambda sent: edit_contact(
         sent.user,
         sent.person().pk,
         {"personality": "" if "remove" in sent.form else sent.text("new")},
         actor=USER,
     )[1],
-    "own": _own,
-    # Says which of several values is the right one.
+    "own": _edit_card,
+    # Records which of several values is the right one.
     "right": lambda sent: merge_contacts.resolve_attribute(
         sent.user,
         sent.person().pk,
@@ -138,7 +136,7 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
         sent.form.get("value", ""),
         actor=USER,
     ),
-    # Says that two people are one (``person`` takes in all of ``other``), or two.
+    # Merges ``other`` into ``person``, or records that they are two people.
     "same": lambda sent: merge_contacts.merge(
         sent.user, sent.person("other").pk, sent.person().pk, actor=USER
     ),
@@ -148,31 +146,31 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
     "not_about": lambda sent: edit_memories.unlink(
         sent.user, sent.memory().pk, sent.person().pk, actor=USER
     ),
-    # Says whom a memory is about: another than ``person``, or somebody at all.
+    # Moves a memory from ``person`` to ``other``, or links one that is about nobody.
     "move": lambda sent: edit_memories.move(
         sent.user, sent.memory().pk, sent.person().pk, sent.person("other").pk, actor=USER
     ),
     "about": lambda sent: review_links.state(
         sent.user, sent.memory().pk, sent.person("other").pk, actor=USER
     ),
-    # Says that a memory is about the user and not about ``person``.
+    # Records that a memory is about the user and not about ``person``.
     "mine": lambda sent: edit_memories.move_to_user(
         sent.user, sent.memory().pk, sent.person().pk, actor=USER
     ),
-    "unrelate": _unrelate,
-    # Says that a memory is no longer true.
+    "unrelate": _remove_relation,
+    # Records that a memory is no longer true.
     "over": lambda sent: edit_memories.outdate(
         sent.user, [sent.memory()], actor=USER, certainty=1.0
     ),
-    # Hidden now, erased after the grace period: a memory, or a person with all that is about them.
+    # Hides a memory, or a person with all about them; erased after the grace period.
     "forget": lambda sent: forget_chosen(sent.user, actor=USER, memory_id=sent.memory().pk),
     "forget_person": lambda sent: forget_chosen(sent.user, actor=USER, contact_id=sent.person().pk),
-    # Says that a contact is no person, and that a name may be one's after all.
+    # Records that a contact is no person, or that a name may be a person's after all.
     "not_a_person": lambda sent: not_people.not_a_person(sent.user, sent.person().pk, actor=USER),
     "may_be_a_person": lambda sent: not_people.may_be_a_person(
         sent.user, sent.one_of("name", sent.user.not_people), actor=USER
     ),
-    # Has nothing of a kind remembered from now on (what is known stays), or remembered again.
+    # Stops remembering a kind of memories (what is known stays), or starts again.
     "unwant": lambda sent: set_unwanted(
         sent.user, sent.one_of("kind", ATTRIBUTES, TYPES), actor=USER, unwanted=True
     ),
@@ -181,16 +179,15 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
     ),
     "undo": _undo,
 }
-# What is done on the page that lists it.
+# Verbs whose forms are on the page of changes.
 _ON_CHANGES = ("undo", "want", "may_be_a_person")
-# After these there is no page of the person any more.
+# Verbs after which the person has no page any more.
 _REMOVES = ("forget_person", "not_a_person")
 
 
 @visits.action
 def erase(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Erases for good, now, what waits to be erased. The page that follows says whose it was, for
-    no address may tell it."""
+    """Erases now what waits to be erased, and shows the names, which no address may contain."""
     user = visit.end_user
     erasure = get_object_or_404(Erasure.objects.of(user), pk=Sent(user, request.POST).id("erasure"))
     hidden = pages.with_subjects(user, pages.own_changes(user).filter(pk=erasure.change_id))
@@ -201,18 +198,18 @@ def erase(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @visits.action
 def act(request: HttpRequest, visit: Visit, verb: str) -> HttpResponse:
-    """Does what the form says, and shows the page that it was on, with its undo."""
+    """Runs a verb and redirects to the form's page with an undo; a refusal is shown there (409)."""
     if verb not in VERBS:
         raise Http404
     sent = Sent(visit.end_user, request.POST)
     try:
         change = VERBS[verb](sent)
     except CodedError as error:
-        # The page that the form was on, with what stands in the way.
+        # The page that the form was on, with the reason.
         problem = _("Nothing was changed: %(why)s") % {"why": words.reason(error.reason)}
         refusal: dict[str, Any] = {"problem": problem, "status": 409}
         if isinstance(error, LaterChanges):
-            refusal |= _later(visit.end_user, sent.id("change"), error.changes)
+            refusal |= _later_context(visit.end_user, sent.id("change"), error.changes)
         if verb in _ON_CHANGES:
             return pages.changes.render(request, visit, **refusal)
         if "person" in sent.form:
@@ -225,8 +222,8 @@ def act(request: HttpRequest, visit: Visit, verb: str) -> HttpResponse:
     return HttpResponseRedirect(address + query)
 
 
-def _later(end_user: EndUser, pk: UUID, later: Sequence[Change]) -> dict[str, Any]:
-    """What to undo together, if all of it is the user's own; else that it is not."""
+def _later_context(end_user: EndUser, pk: UUID, later: Sequence[Change]) -> dict[str, Any]:
+    """Returns the changes to undo together if all are the user's own, else the problem."""
     ids = {pk, *(one.pk for one in later)}
     own = list(pages.own_changes(end_user).filter(pk__in=ids))
     if len(own) == len(ids):

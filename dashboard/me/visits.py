@@ -1,4 +1,4 @@
-"""What all addresses of the end user's own page share: who may open them, and how they answer."""
+"""Decorators of the end user's own page: who may open it, and the headers of its answers."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -21,31 +21,32 @@ USER = "user"  # the actor of what is done here
 
 
 def page(view: View) -> Any:
-    """A page to look at: GET. Its ``render`` is the view itself, for an action that shows it."""
-    visited: Any = _visited(view, ["GET", "HEAD"])
+    """Decorates a page (GET). Its ``render`` is the view itself, for an action that shows it."""
+    visited: Any = _with_visit(view, ["GET", "HEAD"])
     visited.render = view
     return visited
 
 
 def action(view: View) -> View:
-    """A correction: POST."""
-    return _visited(view, ["POST"])
+    """Decorates a correction (POST)."""
+    return _with_visit(view, ["POST"])
 
 
 def show(request: HttpRequest, template: str, visit: Visit | None, **context: Any) -> HttpResponse:
-    """A page from its template. It is rendered without the request, so that no session is read."""
+    """Renders a page from its template without the request, so that no session is read."""
     status = context.pop("status", 200)
     context |= {"visit": visit, "nonce": request.csp_nonce, "LANGUAGE_CODE": get_language()}  # type: ignore[attr-defined]
     return HttpResponse(render_to_string(f"me/{template}.html", context), status=status)
 
 
-def _visited(view: View, methods: list[str]) -> View:
-    # A form of another site can't be sent: no cookie opens the page, and nobody else knows its address.
+def _with_visit(view: View, methods: list[str]) -> View:
+    """Gives a view its visit. Needs no CSRF token: no cookie opens it, its address is secret."""
+
     @csrf_exempt
     @require_http_methods(methods)
     @wraps(view)
     def visited(request: HttpRequest, token: str, **named: Any) -> HttpResponse:
-        request.path = request.path_info = "/me/"  # what is logged of a request tells no address
+        request.path = request.path_info = "/me/"  # logs must not contain the address
         origin = ""
         try:
             with own_page.opened(token, writes=request.method == "POST") as visit:
@@ -68,7 +69,7 @@ _LANGUAGES = {"en": "en", "zh": "zh-hans"}
 
 
 def _sealed(reply: HttpResponse, origin: str) -> HttpResponse:
-    """The answer with headers against caches, indexes and referrers; ``origin`` may embed it."""
+    """Adds headers against caches, indexes and referrers; ``origin`` may embed the page."""
     patch_cache_control(reply, private=True, no_store=True)
     reply["Referrer-Policy"] = "no-referrer"
     reply["X-Robots-Tag"] = "noindex, nofollow"

@@ -1,4 +1,4 @@
-"""Changes: who did what, filtered; what each was about, and what it made of what."""
+"""Queries about changes: who did what, with filters, what it is about, and what it changed."""
 
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Sequence
@@ -24,9 +24,9 @@ from memories.history import changed
 from memories.models import Memory
 from understanding.attributes import label
 
-MOST_NAMED = 3  # people and memories of one change
-MOST_LIVES = 100  # matters that changed in lives, on one page
-# Changes of few rows, whose values are told. A merge touches as many rows as there are links.
+MOST_NAMED = 3  # people, and memories, that are shown of one change
+MOST_LIVES = 100  # changed attributes and tastes on one page
+# Verbs of few rows, whose values are shown. A merge touches as many rows as there are links.
 TOLD = ("edit", "edit_contact", "resolve", "add_relation", "remove_relation")
 RELATION = Relation._meta.label_lower
 GENDERS = {"female": gettext_lazy("Female"), "male": gettext_lazy("Male")}
@@ -34,19 +34,19 @@ UNTOLD = ("hide",)  # what a user asked to forget is not shown again
 
 
 def about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]]:
-    """What each of these changes was about, by its id. Four statements for each cell."""
-    of_cell: dict[str, list[Change]] = defaultdict(list)
+    """Returns what each of these changes is about, by its id. Four statements for each cell."""
+    changes_by_cell: dict[str, list[Change]] = defaultdict(list)
     for change in changes:
-        of_cell[change._state.db or cells.SHARED].append(change)
+        changes_by_cell[change._state.db or cells.SHARED].append(change)
     by_id: dict[UUID, dict[str, Any]] = {}
-    for cell, rows in of_cell.items():
+    for cell, rows in changes_by_cell.items():
         with cells.entered(cell):
-            by_id |= _about(rows, language)
+            by_id |= _about_in_cell(rows, language)
     return by_id
 
 
-def _about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]]:
-    """The same of changes in the current cell."""
+def _about_in_cell(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]]:
+    """Returns what each of these changes, all in the current cell, is about."""
     owners = {change.end_user_id for change in changes}
     shown = [change for change in changes if change.verb not in UNTOLD or change.undone_at]
     named = {subject for change in shown for subject in change.subjects[: 2 * MOST_NAMED]}
@@ -77,7 +77,7 @@ def _about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any
 
 
 def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterable[dict[str, Any]]:
-    """What was there before and is not after, and the other way round."""
+    """Yields each edited field of the rows ``shown``: its label, and values removed and added."""
     for row in rows:
         before, after = row["before"], row["after"]
         if row["model"] == RELATION and not (before and after):
@@ -86,7 +86,7 @@ def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterabl
                 kinds = {"before": before and [before["kind"]], "after": after and [after["kind"]]}
                 yield {"label": words.field("relationship"), **kinds}
         elif row["id"] in shown and before and after:
-            old, new = _in_words(before, language), _in_words(after, language)
+            old, new = _readable_values(before, language), _readable_values(after, language)
             for name in dict.fromkeys([*old, *new]):
                 removed = [value for value in old.get(name, ()) if value not in new.get(name, ())]
                 added = [value for value in new.get(name, ()) if value not in old.get(name, ())]
@@ -94,24 +94,24 @@ def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterabl
                     yield {"label": name, "before": removed, "after": added}
 
 
-def _in_words(columns: dict[str, Any], language: str) -> dict[str, list[str]]:
-    """What these columns of a memory or a person say, by what they are called."""
-    told: dict[str, list[str]] = {}
+def _readable_values(columns: dict[str, Any], language: str) -> dict[str, list[str]]:
+    """Returns the readable values of these columns of a memory or person, by label."""
+    by_label: dict[str, list[str]] = {}
     for name in ("content", "name", "relationship", "gender", "personality", "note"):
         if value := columns.get(name):
-            told[words.field(name)] = [GENDERS.get(value, value) if name == "gender" else value]
-    told[words.field("aliases")] = columns.get("aliases", [])
-    told[_("May be called")] = [entry["text"] for entry in columns.get("references", ())]
+            by_label[words.field(name)] = [GENDERS.get(value, value) if name == "gender" else value]
+    by_label[words.field("aliases")] = columns.get("aliases", [])
+    by_label[_("May be called")] = [entry["text"] for entry in columns.get("references", ())]
     for key, values in columns.get("attributes", {}).items():
-        told[label(key, language)] = [str(one["value"]) for one in values]
-    return told
+        by_label[label(key, language)] = [str(one["value"]) for one in values]
+    return by_label
 
 
 Steps = list[tuple[str, changed.Step]]  # each with the label of its key, the earliest first
 
 
 def in_lives(end_user: EndUser, language: str) -> list[tuple[Contact | None, Steps]]:
-    """What changed in the lives of people, and of the end user (None), the latest first."""
+    """Returns what changed in the lives of people and the end user (None), the latest first."""
     matters = changed.changed(end_user)[:MOST_LIVES]
     ids = {one.person for one in matters if one.person}
     people = end_user.contacts.standing().light().in_bulk(ids)
@@ -149,9 +149,9 @@ def matching(
     since: date | None = None,
     until: date | None = None,
 ) -> QuerySet[Change]:
-    """The changes of these end users that a filter lets through, without what they changed. ``by``
-    is a group or an actor; ``whose`` is in the id that the app gave an end user; ``person`` begins
-    a name. Days are the reader's; "" and None mean any."""
+    """Returns the changes of these end users that match a filter, without their ``rows``. ``by`` is
+    a group or an actor; ``whose`` is part of the id that the app gave an end user; ``person`` is
+    the beginning of a name. Days are the reader's; "" and None match all."""
     if whose:
         users = users.filter(external_id__icontains=whose)
     rows = Change.objects.filter(end_user__in=users.order_by().values("pk")).defer("rows")
@@ -160,7 +160,7 @@ def matching(
     if verb:
         rows = rows.filter(verb=verb)
     if person:
-        people = _ids_of(users, person)
+        people = _contact_ids(users, person)
         rows = rows.filter(subjects__has_any_keys=people) if people else rows.none()
     if since:
         rows = rows.filter(created_at__gte=_midnight(since))
@@ -169,15 +169,15 @@ def matching(
     return rows.select_related("end_user__app")
 
 
-def _ids_of(users: QuerySet[EndUser], name: str) -> list[str]:
-    """The ids of those whom a name begins, with all who were merged into them."""
+def _contact_ids(users: QuerySet[EndUser], name: str) -> list[str]:
+    """Returns ids of people whose name begins so, and of contacts merged directly into them."""
 
-    def ids(part: QuerySet[EndUser]) -> list[UUID]:
+    def ids_in_cell(part: QuerySet[EndUser]) -> list[UUID]:
         named = [one.pk for one in everywhere.people_named(part, name)]
         merged = Contact.objects.filter(merged_into__in=named).values_list("pk", flat=True)
         return [*named, *merged]
 
-    return [str(pk) for pk in of_cells(users, ids)]
+    return [str(pk) for pk in of_cells(users, ids_in_cell)]
 
 
 def _midnight(day: date) -> datetime:
@@ -185,7 +185,7 @@ def _midnight(day: date) -> datetime:
 
 
 def operators(apps: Collection[App], *, limited: bool) -> list[str]:
-    """The names of operators; for somebody ``limited`` to these apps, of those who see one."""
+    """Returns names of operators; if ``limited``, of those who may see one of these apps."""
     people = get_user_model().objects.filter(Q(is_superuser=True) | ~Q(groups=None))
     if limited:
         people = people.filter(Q(operator=None) | Q(operator__apps__in=apps))

@@ -1,4 +1,4 @@
-"""One person: what is known, its sources, and what was known before."""
+"""Queries about one person: what is known, its sources, and what was known before."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from understanding.names import name_key
 from understanding.text import normalise
 
 MOST_CHANGES = 200  # read for the history of values
-MOST_SUBJECTS = 500  # memories of a person whose changes are shown with the person's
+MOST_SUBJECTS = 500  # memories of a person whose changes are listed with the person's
 MOST_SOURCES = 50  # shown at once
-NAMED = ("name", "alias")  # how somebody is found who is called so
-MOST_SORTED = 2000  # rows that are put in order by columns which no index of a person has
+NAMED = ("name", "alias")  # kinds of keys of whoever has that name
+MOST_SORTED = 2000  # rows that are sorted without an index
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value that an attribute has, or had ``until`` then, by the memories ``sources``; where it has
-    none it was stated, or taken away, by ``change``."""
+    """A value of an attribute, current or (``until``) former, with the memories that state it. One
+    without ``sources`` was stated, or removed, by ``change``."""
 
     value: str
     since: datetime | None = None
@@ -39,7 +39,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """``conflict``: several values of what has one at a time. ``former`` ones stand latest first."""
+    """An attribute; ``conflict``: only one value can be true. ``former`` values: latest first."""
 
     key: str
     label: str
@@ -49,19 +49,19 @@ class Attribute:
 
 
 def attributes_of(contact: Contact, language: str) -> list[Attribute]:
-    """What is known of a person in the order of the card, then what is no longer so."""
-    stated: dict[tuple[str, str], Change] = {}
-    ended = list(_outdated(contact))
-    for change, before, after in _touched(contact):
-        for added in _difference(after, before):
-            stated.setdefault(added, change)
-        for key, value in _difference(before, after):
-            ended.append((key, Value(value, until=change.created_at, change=change)))
-    seen = {(key, normalise(value)) for key, value in _difference(contact.attributes, {})}
+    """Returns the attributes of a person in the order of the card, then those that have ended."""
+    stating_changes: dict[tuple[str, str], Change] = {}
+    ended_values = list(_ended_values(contact))
+    for change, before, after in _attribute_changes(contact):
+        for added in _extra_values(after, before):
+            stating_changes.setdefault(added, change)
+        for key, value in _extra_values(before, after):
+            ended_values.append((key, Value(value, until=change.created_at, change=change)))
+    listed = {(key, normalise(value)) for key, value in _extra_values(contact.attributes, {})}
     former: dict[str, list[Value]] = {}
-    for key, one in ended:
-        if (at := (key, normalise(one.value))) not in seen:
-            seen.add(at)
+    for key, one in ended_values:
+        if (pair := (key, normalise(one.value))) not in listed:
+            listed.add(pair)
             former.setdefault(key, []).append(one)
     for values in former.values():
         values.sort(key=lambda one: one.until.timestamp() if one.until else 0, reverse=True)
@@ -69,13 +69,13 @@ def attributes_of(contact: Contact, language: str) -> list[Attribute]:
     def value_of(key: str, entry: dict[str, Any]) -> Value:
         since = parse_datetime(entry["since"]) if entry.get("since") else None
         sources, value = [UUID(str(pk)) for pk in entry.get("sources", ())], str(entry["value"])
-        by = None if sources else stated.get((key, value))
-        return Value(value, since, sources=sources, change=by)
+        statement = None if sources else stating_changes.get((key, value))
+        return Value(value, since, sources=sources, change=statement)
 
-    order = {key: place for place, key in enumerate(ATTRIBUTES)}
+    places = {key: place for place, key in enumerate(ATTRIBUTES)}
     attributes = contact.attributes
     keys = sorted(
-        {*attributes, *former}, key=lambda key: (key not in attributes, order.get(key, 99), key)
+        {*attributes, *former}, key=lambda key: (key not in attributes, places.get(key, 99), key)
     )
     return [
         Attribute(
@@ -89,8 +89,8 @@ def attributes_of(contact: Contact, language: str) -> list[Attribute]:
     ]
 
 
-def _outdated(contact: Contact) -> Iterable[tuple[str, Value]]:
-    """The keys and values of facts about a person that ended. One statement."""
+def _ended_values(contact: Contact) -> Iterable[tuple[str, Value]]:
+    """Yields the keys and values of facts about a person that have ended. One statement."""
     person = str(contact.pk)
     rows = (
         Memory.objects.of(contact.end_user_id)
@@ -108,8 +108,8 @@ def _outdated(contact: Contact) -> Iterable[tuple[str, Value]]:
                 yield fact["key"], Value(str(fact["value"]), until=until, sources=[memory.pk])
 
 
-def _touched(contact: Contact) -> Iterable[tuple[Change, dict[str, Any], dict[str, Any]]]:
-    """Changes of a person with the attributes before and after, the latest first. One statement."""
+def _attribute_changes(contact: Contact) -> Iterable[tuple[Change, dict[str, Any], dict[str, Any]]]:
+    """Yields changes of a person, latest first, with attributes before and after. One statement."""
     row = RawSQL(
         """jsonb_path_query_first(accounts_change.rows,
         '$[*] ? (@.model == "contacts.contact" && @.id == $id)',
@@ -125,15 +125,15 @@ def _touched(contact: Contact) -> Iterable[tuple[Change, dict[str, Any], dict[st
         yield change, before, after
 
 
-def _difference(some: dict[str, Any], others: dict[str, Any]) -> Iterable[tuple[str, str]]:
-    """The keys and values of these attributes that are not among the others."""
-    for key, entries in some.items():
-        known = {str(entry["value"]) for entry in others.get(key, ())}
-        yield from ((key, str(e["value"])) for e in entries if str(e["value"]) not in known)
+def _extra_values(attributes: dict[str, Any], others: dict[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yields the keys and values of these attributes that the others do not have."""
+    for key, entries in attributes.items():
+        other_values = {str(entry["value"]) for entry in others.get(key, ())}
+        yield from ((key, str(e["value"])) for e in entries if str(e["value"]) not in other_values)
 
 
 def sources(end_user: EndUser, memory_ids: Collection[UUID]) -> list[tuple[Memory, list[Message]]]:
-    """Memories with the messages that they rest on, the latest first. Two statements."""
+    """Returns memories with their source messages, the latest first. Two statements."""
     memories = list(
         Memory.objects.of(end_user)
         .filter(pk__in=list(memory_ids)[:MOST_SOURCES])
@@ -146,13 +146,13 @@ def sources(end_user: EndUser, memory_ids: Collection[UUID]) -> list[tuple[Memor
 
 
 def head_of(contact: Contact) -> dict[str, Any]:
-    """What every page about a person shows: whose they are, and their names to highlight."""
+    """Returns what all pages about a person show: end user, contact, and names to highlight."""
     names = [contact.name, *contact.aliases]
     return {"end_user": contact.end_user, "contact": contact, "names": names}
 
 
 def memories_about(contact: Contact) -> QuerySet[Memory]:
-    """What is and was known about a person; what the user asked to forget stays hidden."""
+    """Returns the current and outdated memories about a person, without archived or hidden ones."""
     return (
         Memory.objects.of(contact.end_user_id)
         .about(contact.pk)
@@ -164,30 +164,30 @@ def memories_about(contact: Contact) -> QuerySet[Memory]:
 
 
 def memory_order(contact: Contact) -> tuple[str, ...]:
-    """Active ones first, then the latest; by when they were learnt where they are very many."""
+    """Returns the order of memories: active, then latest; by latest link if they are too many."""
     links = contact.links.filter(rejected=False).order_by("-pk").values("pk")
     many = links[: MOST_SORTED + 1].count() > MOST_SORTED
     return ("-link",) if many else ("status", "-said_at", "id")
 
 
 def changes_of(contact: Contact) -> QuerySet[Change]:
-    """What changed a person, those merged into them, or a memory about them."""
+    """Returns the changes of a person, of those merged directly into them, or of their memories."""
     contacts = Contact.objects.of(contact.end_user_id)
     merged = contacts.filter(merged_into=contact.pk).values_list("pk", flat=True)
     memories = contact.links.filter(rejected=False).order_by("-pk").values_list("memory", flat=True)
     ids = [str(pk) for pk in (contact.pk, *merged, *memories[:MOST_SUBJECTS])]
     changes = Change.objects.of(contact.end_user_id).defer("rows")
-    hits = [pk for (pk,) in fetch(_ABOUT, [ids, contact.end_user_id, MOST_SORTED + 1])]
+    hits = [pk for (pk,) in fetch(_CHANGES_ABOUT, [ids, contact.end_user_id, MOST_SORTED + 1])]
     if len(hits) <= MOST_SORTED:
         return changes.filter(pk__in=hits)
-    # So many that one is met soon when all are read from the latest on. The function, unlike
-    # its operator, makes no use of the index that finds them all.
+    # With so many, reading from the latest change on finds one soon. The function, unlike its
+    # operator, does not use the index, which would find all of them first.
     about = "jsonb_exists_any(accounts_change.subjects, %s::text[])"
     return changes.filter(RawSQL(about, [ids], output_field=BooleanField()))  # noqa: S611 a constant
 
 
-# One look into the index for each id: all at once, the planner would read every change.
-_ABOUT = """
+# One index lookup for each id: for all at once, the planner would read every change.
+_CHANGES_ABOUT = """
 SELECT DISTINCT id FROM (
     SELECT hit.id FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
         SELECT id FROM accounts_change WHERE subjects ? wanted AND end_user_id = %s OFFSET 0) hit
@@ -196,7 +196,7 @@ SELECT DISTINCT id FROM (
 
 
 def shared_aliases(contact: Contact) -> dict[str, list[Contact]]:
-    """The aliases of a person that others are called by as well, with these. One statement."""
+    """Returns the aliases that others have as well, each with these people. One statement."""
     keys = {name_key(alias): alias for alias in contact.aliases}
     rows = ContactKey.objects.of(contact.end_user_id).filter(key__in=keys, how__in=NAMED)
     rows = rows.filter(contact__merged_into=None).exclude(contact=contact.pk)
@@ -209,7 +209,7 @@ def shared_aliases(contact: Contact) -> dict[str, list[Contact]]:
 
 
 def alike(contact: Contact) -> list[tuple[Suggestion, Contact]]:
-    """Who may be the same person, the likeliest first."""
+    """Returns open suggestions for a person, each with the other person, most probable first."""
     pairs = Suggestion.objects.of(contact.end_user_id).with_people().listed()
     waiting = pairs.filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
     of_person = waiting.filter(Q(first=contact.pk) | Q(second=contact.pk)).order_by("-confidence")
@@ -217,6 +217,6 @@ def alike(contact: Contact) -> list[tuple[Suggestion, Contact]]:
 
 
 def namesakes(contact: Contact) -> list[Contact]:
-    """The other people of exactly this name."""
+    """Returns the other people with exactly this name."""
     rows = Contact.objects.of(contact.end_user_id).standing().filter(name_key=contact.name_key)
     return list(rows.exclude(pk=contact.pk).light().order_by("namesake"))

@@ -1,4 +1,4 @@
-"""The people of an end user: found, filtered and in order."""
+"""Queries about an end user's people: search, filters, order, and what tells namesakes apart."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from understanding.names import GROUPS, name_key
 from understanding.same_person.pair_scoring import compare
 from understanding.same_person.records import record
 
-#: What a list may be sorted by, each with columns that are unique together.
+#: Orders of the list; the columns of each are unique together.
 SORTS = {
     "recent": ("-last_mentioned_at", "id"),
     "most": ("-mention_count", "id"),
@@ -25,9 +25,9 @@ SORTS = {
 NO_GROUP = "none"
 ARCHIVED = "archived"
 MOST = 1000  # a list is counted up to here
-MOST_DONE = 20_000  # what operators did last, and left to do, that a filter looks at
-FEW = 2000  # people found by name who are looked at one by one
-COMPARED = 100  # people who are weighed against one
+MOST_DONE = 20_000  # people with contradictions that a filter looks at
+FEW = 2000  # people found by name whose ids are passed to the next condition
+COMPARED = 100  # people who are compared with one person
 PICKED = 12  # people to choose from at once
 WORK = ("company", "job_title", "location")  # shown in a list
 #: The attributes that tell namesakes apart best.
@@ -35,7 +35,7 @@ TELLING = ("company", "job_title", "location", "hometown", "birthday", "school")
 
 
 def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> ContactQuerySet:
-    """The standing contacts that match what was typed and chosen, without heavy columns."""
+    """Returns people that match the search and filters; ``only`` may ask for archived ones."""
     rows = Contact.objects.of(end_user).listed()
     if only == ARCHIVED:
         rows = Contact.objects.of(end_user).archived()
@@ -49,12 +49,12 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
     elif group == NO_GROUP:
         rows = rows.filter(relationship="")
     if only == "suggested":
-        # Either or: the database walks the people in their order and looks each up.
+        # Joined by OR, the database walks the people in their order and looks each up.
         asked = Suggestion.objects.of(end_user).listed().filter(state=Suggestion.State.OPEN)
         first, second = asked.filter(first=OuterRef("pk")), asked.filter(second=OuterRef("pk"))
         rows = rows.filter(Exists(first) | Exists(second))
     elif only == "conflict":
-        # The planner overrates how many these are, and would look at everybody.
+        # The planner overestimates how many these are, and would look at everybody.
         clashing = Contact.objects.of(end_user).listed().in_conflict().order_by()
         rows = rows.filter(pk__in=list(clashing.values_list("pk", flat=True)[:MOST_DONE]))
     return rows.light().defer("card", "timeline", "personality", "personality_sources",
@@ -62,7 +62,7 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
 
 
 def capped(rows: QuerySet) -> int:
-    """How many there are, up to MOST + 1."""
+    """Returns the number of rows, counted up to MOST + 1."""
     return rows.order_by().values("pk")[: MOST + 1].count()
 
 
@@ -82,7 +82,7 @@ def describe(end_user: EndUser, contacts: Sequence[Any]) -> None:
 
 
 def tell_apart(people: Iterable[Contact]) -> None:
-    """Sets ``distinction``: what tells each from namesakes, "" without any. One statement."""
+    """Sets ``distinction``: what tells each person apart from namesakes, or "". One statement."""
     shown = list(people)
     apart = distinctions({one.end_user_id for one in shown}, {one.name for one in shown})
     for one in shown:
@@ -90,38 +90,38 @@ def tell_apart(people: Iterable[Contact]) -> None:
 
 
 def distinctions(users: Iterable[int], names: Iterable[str]) -> dict[UUID, str]:
-    """By id, what tells people of these names from others of the same name and end user."""
+    """Returns by id what tells people of these names apart from namesakes of their end user."""
     keys = {name_key(name) for name in names}
     rows = Contact.objects.filter(end_user__in=set(users), name_key__in=keys).standing()
     columns = ("end_user_id", "name_key", "namesake", "relationship", "attributes", "aliases")
-    called: dict[tuple[int, str], list[Contact]] = {}
+    namesakes: dict[tuple[int, str], list[Contact]] = {}
     for one in rows.only(*columns).order_by("namesake"):
-        called.setdefault((one.end_user_id, one.name_key), []).append(one)
+        namesakes.setdefault((one.end_user_id, one.name_key), []).append(one)
     return {
         one.pk: _distinction(one, [other for other in group if other is not one])
-        for group in called.values()
+        for group in namesakes.values()
         for one in group
         if len(group) > 1
     }
 
 
 def _distinction(person: Contact, others: Sequence[Contact]) -> str:
-    """The relationship, value, alias or number that only this one has."""
+    """Returns the relationship, a value, an alias or a number that only this person has."""
     role = person.relationship
     if role and role not in {other.relationship for other in others}:
         return role
-    values_of_others = [_values(other) for other in others]
+    values_of_others = [_telling_values(other) for other in others]
     distinct = (
         value
-        for value in _values(person)
+        for value in _telling_values(person)
         if not any(value in values for values in values_of_others)
     )
     number = _("No. %(number)s") % {"number": person.namesake + 1}
     return " · ".join(filter(None, [role, next(distinct, number)]))
 
 
-def _values(person: Contact) -> list[str]:
-    """Attribute values, work and place first, then aliases."""
+def _telling_values(person: Contact) -> list[str]:
+    """Returns the attribute values, those that tell people apart best first, then the aliases."""
     keys = sorted(person.attributes, key=lambda key: TELLING.index(key) if key in TELLING else 99)
     values = [str(value["value"]) for key in keys for value in person.attributes[key]]
     return [*values, *person.aliases]
@@ -130,9 +130,9 @@ def _values(person: Contact) -> list[str]:
 def to_pick(
     end_user: EndUser, q: str, without: Sequence[UUID] = (), same: Contact | None = None
 ) -> list[Any]:
-    """People to choose from, up to PICKED + 1: whom ``q`` finds, else the last mentioned. With
-    ``same`` those who are likeliest the same person, with a ``score`` in 0..1 or None
-    and the ``reasons`` for it."""
+    """Returns people to choose from, up to PICKED + 1: those that ``q`` finds, else the last
+    mentioned. With ``same``, those who are most probably that person, with a ``score`` in 0..1 or
+    None and the ``reasons`` for it."""
     rows = people(end_user, q).exclude(pk__in=without).order_by(*SORTS["recent"])
     if same is None:
         return list(rows[: PICKED + 1])
@@ -151,10 +151,10 @@ def to_pick(
         candidates = list(dict.fromkeys([*rows.filter(pk__in=ids), *candidates]))
     own_record = record(same.person, same.attributes, ())
     for one in candidates:
-        judged = compare(own_record, record(one.person, one.attributes, ()))
-        score = judged.score if judged.verdict != "none" else None
+        comparison = compare(own_record, record(one.person, one.attributes, ()))
+        score = comparison.score if comparison.verdict != "none" else None
         one.score = known.get(one.pk, score)
-        speaking = [each for each in judged.evidence if one.score and each.weight > 0]
+        speaking = [each for each in comparison.evidence if one.score and each.weight > 0]
         one.reasons = [words.reason(Reason(each.sign.code, **each.sign.params)) for each in speaking[:1]]  # fmt: skip
     candidates.sort(key=lambda one: -(one.score or 0))  # else as they stand
     return candidates[: PICKED + 1]

@@ -1,5 +1,4 @@
-"""People, end users and memories found by what was typed, among all that one may see, in every cell
-that answers."""
+"""The search box: people, end users and memories that an operator may see, in reachable cells."""
 
 from typing import Any
 from uuid import UUID
@@ -17,8 +16,8 @@ from memories.models import Memory
 from memories.search.tokens import distinct_words
 
 SHOWN = 20  # of each kind
-MOST_KEYS = 400  # of people and memories that fit, among whom those shown are chosen
-OF_ONE_USER = 200  # of these from one end user
+MOST_KEYS = 400  # matches from which those that are shown are chosen
+OF_ONE_USER = 200  # matches from one end user
 
 _MOST_MENTIONED, _BY_ID, _LATEST = (
     ("-mention_count", "pk"),
@@ -26,7 +25,7 @@ _MOST_MENTIONED, _BY_ID, _LATEST = (
     ("-said_at", "pk"),
 )
 
-# One look into each end user's part of the index, whatever the planner thinks of the words.
+# One index lookup for each end user, whatever the planner estimates for the words.
 _PEOPLE = """
 SELECT found.contact_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
     SELECT contact_id FROM contacts_contactkey
@@ -41,42 +40,44 @@ SELECT found.memory_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
 
 
 def found(users: QuerySet[EndUser], q: str) -> dict[str, list[Any]]:
-    """Whom ``q`` begins a name of, end users whose id holds it, and memories with all of its words; of
-    the current cell or, where none was entered, of all that answer."""
+    """Returns people whose name begins with ``q``, end users whose id contains it and memories with
+    all its words, of the current cell or, if none was entered, of all that answer."""
     if not q.strip():
         return {"people": [], "users": [], "memories": []}
     with_id = users.filter(external_id__icontains=q)
     return {
         "people": merged(users, lambda part: people_named(part, q), _MOST_MENTIONED, SHOWN),
         "users": merged(with_id, lambda part: list(part.order_by(*_BY_ID)[:SHOWN]), _BY_ID, SHOWN),
-        "memories": merged(users, lambda part: _memories(part, q), _LATEST, SHOWN),
+        "memories": merged(users, lambda part: _memories_with_words(part, q), _LATEST, SHOWN),
     }
 
 
 def people_named(users: QuerySet[EndUser], q: str) -> list[Contact]:
-    """Whom ``q`` begins a name or alias of, the most mentioned first, up to SHOWN."""
+    """Returns people whose name or alias begins with ``q``, most mentioned first, up to SHOWN."""
     wanted = key_index.typed(q)
     if not wanted:
         return []
     pattern = wanted.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_") + "%"
-    ids = _ids(_PEOPLE, users, [pattern, OF_ONE_USER, MOST_KEYS])
+    ids = _found_ids(_PEOPLE, users, [pattern, OF_ONE_USER, MOST_KEYS])
     rows = Contact.objects.filter(pk__in=ids).standing().light().select_related("end_user__app")
     people = list(rows.order_by(*_MOST_MENTIONED)[:SHOWN])
     tell_apart(people)
     return people
 
 
-def _memories(users: QuerySet[EndUser], q: str) -> list[Memory]:
+def _memories_with_words(users: QuerySet[EndUser], q: str) -> list[Memory]:
+    """Returns the latest memories that contain all words of ``q``, up to SHOWN."""
     tokens = distinct_words(q)
     if not tokens:
         return []
-    ids = _ids(_MEMORIES, users, [tokens, len(tokens), OF_ONE_USER, MOST_KEYS])
+    ids = _found_ids(_MEMORIES, users, [tokens, len(tokens), OF_ONE_USER, MOST_KEYS])
     rows = Memory.objects.filter(pk__in=ids).facts().select_related("end_user__app")
     memories = list(with_people(rows).order_by(*_LATEST)[:SHOWN])
     tell_apart(linked(memories))
     return memories
 
 
-def _ids(statement: str, users: QuerySet[EndUser], params: list[Any]) -> list[UUID]:
-    sql, given = users.order_by().values("pk").query.sql_with_params()
-    return [pk for (pk,) in fetch(statement.format(users=sql), [*given, *params])]
+def _found_ids(statement: str, users: QuerySet[EndUser], params: list[Any]) -> list[UUID]:
+    """Runs the statement for these end users and returns the ids that it finds."""
+    sql, user_params = users.order_by().values("pk").query.sql_with_params()
+    return [pk for (pk,) in fetch(statement.format(users=sql), [*user_params, *params])]

@@ -1,4 +1,4 @@
-"""What needs a person now, whether the pipeline is well, and what a new installation lacks."""
+"""Queries of the home page: what waits, how the pipeline is doing, and what is left to set up."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -33,13 +33,13 @@ from memories.models.work import REFUSED
 DAYS = 14
 MOST_USERS = 101  # each has at least one memory, and more than 100 are never counted
 STUCK = [Work.State.FAILED, Work.State.QUARANTINED]
-CAUSES = 2  # shown of one state
+CAUSES = 2  # errors that are shown of one state
 
 
 def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
-    """What waits beside the decisions of ``review``: memories that mention somebody and are linked to
-    nobody (of at most MOST_USERS end users), batches in quarantine, forget requests."""
-    # Asked for first: within the other statement, a planner reads everybody's memories for them.
+    """Returns the queues besides those of ``review``: memories that mention somebody and are linked
+    to nobody (of at most MOST_USERS end users), batches in quarantine, forget requests."""
+    # Read first: in one statement, the planner would read the memories of all end users.
     few = users.filter(has_unlinked=True).order_by("pk").values_list("pk", flat=True)[:MOST_USERS]
     nobody = Memory.objects.of_nobody(list(few)).defer("tokens", "embedding").order_by("-pk")
     quarantined = Batch.objects.filter(end_user__in=users, state=Work.State.QUARANTINED)
@@ -53,12 +53,12 @@ def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
 
 
 def asked_who(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
-    """How many ``times`` a model was asked in DAYS days whom a message means, how often it
-    ``changed`` the answer or was ``late``. ``slow``: it is left alone now."""
+    """Returns how often (``times``) in DAYS days a model was asked whom a message refers to,
+    ``changed`` the answer or was ``late``. ``slow``: it is not asked for now."""
     asks = settings.MIO_LLM == "openai" and settings.MIO_RESOLVE == "auto"
     slow = asks and pace.is_left_alone(settings.MIO_RESOLVE_MODEL)
     outcomes = ModelCall.Outcome
-    return {"slow": slow} | _calls(users, today).filter(purpose=pace.PURPOSE).aggregate(
+    return {"slow": slow} | _latest_calls(users, today).filter(purpose=pace.PURPOSE).aggregate(
         times=Count("pk"),
         changed=Count("pk", Q(outcome=outcomes.CHANGED)),
         late=Count("pk", Q(outcome=outcomes.LATE)),
@@ -67,9 +67,9 @@ def asked_who(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``oldest`` is when the first unread message came, ``work`` how many batches or consolidations
-    are in a state, on which ``page``, with the commonest errors and the next try. ``demo``: the demo
-    conversation is not read yet."""
+    """The state of the pipeline: when the ``oldest`` unread message came; how many batches or
+    consolidations (``work``) are in each state, on which ``page``, with errors and next try;
+    ``refusal``: why model servers refuse; ``demo``: the demo conversation is still unread."""
 
     oldest: datetime | None
     unread: int
@@ -79,20 +79,21 @@ class Health:
 
     @property
     def failed(self) -> int:
+        """How many batches and consolidations failed or are in quarantine."""
         return sum(one["count"] for one in self.work if one["state"] in STUCK)
 
 
 def health(users: QuerySet[EndUser]) -> Health:
-    """How the pipeline is doing now."""
-    behind = users.filter(message_seq__gt=F("extracted_seq")).order_by()
-    unread = behind.aggregate(count=Sum(F("message_seq") - F("extracted_seq")))["count"] or 0
-    first = Message.objects.filter(end_user__in=behind, seq=F("end_user__extracted_seq") + 1)
+    """Returns the current state of the pipeline."""
+    lagging = users.filter(message_seq__gt=F("extracted_seq")).order_by()
+    unread = lagging.aggregate(count=Sum(F("message_seq") - F("extracted_seq")))["count"] or 0
+    first = Message.objects.filter(end_user__in=lagging, seq=F("end_user__extracted_seq") + 1)
     oldest: datetime | None = first.order_by().aggregate(at=Min("received_at"))["at"]
     work: list[dict[str, Any]] = []
     refused = 0
     for page, model in (("pipeline", Batch), ("consolidations", Consolidation)):
-        undone = model.objects.filter(end_user__in=users, state__in=Work.OPEN).order_by()
-        groups = undone.values("state", "error").annotate(n=Count("pk"), next=Min("retry_at"))
+        unfinished = model.objects.filter(end_user__in=users, state__in=Work.OPEN).order_by()
+        groups = unfinished.values("state", "error").annotate(n=Count("pk"), next=Min("retry_at"))
         by_state: dict[str, list[Mapping[str, Any]]] = {}
         for row in sorted(groups, key=lambda row: (Work.OPEN[::-1].index(row["state"]), -row["n"])):
             if row["state"] == Work.State.FAILED and row["error"].startswith(REFUSED):
@@ -103,8 +104,8 @@ def health(users: QuerySet[EndUser]) -> Health:
             errors = [row["error"] for row in rows if row["error"] and state in STUCK]
             tries = [row["next"] for row in rows if row["next"]]
             count = sum(row["n"] for row in rows)
-            one = {"page": page, "state": state, "count": count, "errors": errors[:CAUSES]}
-            work.append(one | {"next_at": min(tries, default=None)})
+            group = {"page": page, "state": state, "count": count, "errors": errors[:CAUSES]}
+            work.append(group | {"next_at": min(tries, default=None)})
     # Why model servers refuse every request, and since when.
     refusal: dict[str, Any] | None = None
     if outages := list(Outage.objects.all()):
@@ -116,22 +117,22 @@ def health(users: QuerySet[EndUser]) -> Health:
     return Health(oldest, unread, refusal, work, demo_unread)
 
 
-def _days(today: date) -> list[date]:
-    """The last DAYS days, the oldest first."""
+def _last_days(today: date) -> list[date]:
+    """Returns the last DAYS days, the oldest first."""
     return [today - timedelta(days=n) for n in reversed(range(DAYS))]
 
 
-def _calls(users: QuerySet[EndUser], today: date) -> QuerySet[ModelCall]:
-    """The model calls of the last DAYS days."""
-    start = timezone.make_aware(datetime.combine(_days(today)[0], time.min))
+def _latest_calls(users: QuerySet[EndUser], today: date) -> QuerySet[ModelCall]:
+    """Returns the model calls of the last DAYS days."""
+    start = timezone.make_aware(datetime.combine(_last_days(today)[0], time.min))
     return ModelCall.objects.filter(end_user__in=users, created_at__gte=start)
 
 
 def figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
-    """Of each of the last ``days``: ``tokens`` of model calls, ``costs`` in US dollars (none where a
-    price is unknown), the share of look-ups that needed the text ``fallback``. Of all: ``calls`` but those of embedders,
-    ``failures``, ``messages`` read."""
-    calls = _calls(users, today).annotate(day=TruncDate("created_at")).order_by()
+    """Returns for each of the last ``days`` the ``tokens`` of model calls, their ``costs`` in US
+    dollars ([] if a price is unknown) and the share of look-ups that needed text search
+    (``fallback``); in total the ``calls`` except embeddings, ``failures`` and ``messages`` read."""
+    calls = _latest_calls(users, today).annotate(day=TruncDate("created_at")).order_by()
     rows = calls.values("day", "model").annotate(
         calls=Count("pk", ~Q(purpose="embed")),
         failures=Count("pk", ~Q(outcome__in=ModelCall.FINE)),
@@ -147,7 +148,7 @@ def figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
         tokens[row["day"]] += row["read"] + row["written"]
         costs[row["day"]] += cost or 0.0
         all_days.update(calls=row["calls"], failures=row["failures"], messages=row["heard"])
-    days = _days(today)
+    days = _last_days(today)
     retrievals = Retrieval.objects.filter(end_user__in=users, day__gte=days[0]).order_by()
     sums = retrievals.values("day").annotate(linked=Sum("linked"), fallback=Sum("fallback"))
     shares = {row["day"]: row["fallback"] / max(row["linked"] + row["fallback"], 1) for row in sums}
@@ -161,7 +162,7 @@ def figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
 
 
 def cost_of(model: str, tokens_in: int, tokens_out: int) -> float | None:
-    """US dollars for these tokens by MIO_TOKEN_PRICES; None for a model without a price there."""
+    """Returns the US dollars for these tokens by MIO_TOKEN_PRICES, None without a price there."""
     price = settings.MIO_TOKEN_PRICES.get(model)
     if price is None:
         return None
@@ -169,7 +170,7 @@ def cost_of(model: str, tokens_in: int, tokens_out: int) -> float | None:
 
 
 def first_steps(apps: QuerySet[App], users: QuerySet[EndUser]) -> list[tuple[str, bool]]:
-    """The first steps by name, and whether each is done beside the demo; empty when all are."""
+    """Returns the first steps, each with whether it is done (outside the demo); [] if all are."""
     apps = apps.exclude(name=demo.APP)
     real_users = users.exclude(app__name=demo.APP).order_by()
     written = real_users.filter(message_seq__gt=0).exists()

@@ -1,4 +1,4 @@
-"""Memories as lists and as a graph."""
+"""Queries about memories: lists, search results, sources and neighbours."""
 
 from collections.abc import Iterable, Sequence
 from uuid import UUID
@@ -16,22 +16,22 @@ from memories.search.recall import Hit
 
 FOUND = 30  # results of a search
 MOST_MESSAGES = 20
-MOST_BESIDE = 14  # more can't be taken in
+MOST_BESIDE = 14  # neighbours: more can't be taken in
 
 
 def with_people(rows: QuerySet) -> QuerySet:
-    """Memories with whom they are about, in a fixed number of statements."""
+    """Returns memories with the people they are about, in a fixed number of statements."""
     links = Link.objects.standing().with_people().order_by("pk")
     return rows.defer("tokens").prefetch_related(Prefetch("links", links))
 
 
 def linked(memories: Iterable[Memory]) -> list[Contact]:
-    """The people whom memories ``with_people`` are about."""
+    """Returns the people whom memories (from ``with_people``) are about."""
     return [link.contact for memory in memories for link in memory.links.all()]
 
 
 def latest(end_user: EndUser, status: str, kind: str, *, of_nobody: bool) -> QuerySet[Memory]:
-    """What an end user told, of a status and type, or only what is ``of_nobody``."""
+    """Returns an end user's memories of a status and type; ``of_nobody``: that lack a link."""
     rows = Memory.objects.of(end_user).facts()
     if of_nobody:
         rows = rows.of_nobody([end_user.pk])
@@ -43,8 +43,7 @@ def latest(end_user: EndUser, status: str, kind: str, *, of_nobody: bool) -> Que
 
 
 def results(end_user: EndUser, hits: Sequence[Hit]) -> list[tuple[Hit, Memory]]:
-    """The hits in their order, each with its memory and whom it is about; profiles (unsaved) in the
-    operator's language."""
+    """Returns each hit with its memory and people, profiles (unsaved) in the reader's language."""
     rows = with_people(Memory.objects.of(end_user)).in_bulk([hit.memory.pk for hit in hits])
     profiles = {
         link.contact_id: memory
@@ -60,8 +59,8 @@ def results(end_user: EndUser, hits: Sequence[Hit]) -> list[tuple[Hit, Memory]]:
 def by_relevance(
     end_user: EndUser, query: str, results: Sequence[tuple[Hit, Memory]]
 ) -> tuple[list[tuple[Hit, Memory]], list[tuple[Hit, Memory]]]:
-    """The relevant results and the others. Where the query names somebody, profiles of others are not
-    relevant."""
+    """Returns the relevant results, and the others. If the query names somebody, profiles of other
+    people are not relevant."""
     named = {one.person.id for one in look_up(end_user, query, lambda: ([], [])).mentions}
 
     def is_relevant(hit: Hit, memory: Memory) -> bool:
@@ -74,7 +73,7 @@ def by_relevance(
 
 
 def replacements(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, Memory]:
-    """What took the place of each of these memories that is outdated or merged."""
+    """Returns by id what replaced each of these memories that is outdated or was merged."""
     old = [memory.pk for memory in memories if memory.status != Memory.Status.ACTIVE]
     edges = Edge.objects.of(end_user).filter(kind=Edge.Kind.SUPERSEDES, target__in=old)
     rows = (
@@ -87,13 +86,13 @@ def replacements(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, Me
 
 
 def sources(memory: Memory) -> list[Message]:
-    """The messages that a memory rests on."""
+    """Returns the messages that a memory comes from, at most MOST_MESSAGES."""
     rows = Message.objects.of(memory.end_user_id).filter(pk__in=memory.source_message_ids)
     return list(rows.order_by("seq")[:MOST_MESSAGES])
 
 
 def neighbours(memory: Memory) -> list[tuple[str, list[tuple[Memory, graph.Step]]]]:
-    """The memories one edge away with the edge, by how they stand to this one in words."""
+    """Returns the memories one edge away with that edge, by how they are related to this one."""
     near = graph.neighbours(memory.end_user, [memory.pk], hops=1, limit=MOST_BESIDE, heal=False)
     rows = with_people(Memory.objects.of(memory.end_user_id)).in_bulk(list(near))
     groups: dict[str, list[tuple[Memory, graph.Step]]] = {}

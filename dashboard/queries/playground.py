@@ -1,5 +1,5 @@
-"""What the playground offers to try, what came of it in the reader's words, and what was relevant and
-not injected, with the reason."""
+"""Queries of the playground: examples to try, what a context contains and why, and what it left
+out."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,9 +36,9 @@ SESSIONS = 6
 LAST_LINES = 2
 WIDTH = 200  # characters of a line
 EXAMPLES = 3
-CLEAR = 0.5  # how sure it is at least who is meant where several may be
+CLEAR = 0.5  # confidence of a mention with rivals from which on it counts as clear
 
-# A question about somebody, and with a pronoun, in the end user's language.
+# A question by name, and one by pronoun, in the end user's language.
 ABOUT = {"zh": "{name}最近怎么样了", "en": "How is {name} doing?"}
 PRONOUNS = {
     "zh": {"female": "她最近怎么样了", "male": "他最近怎么样了"},
@@ -55,7 +55,7 @@ class Session(NamedTuple):
 
 
 def sessions(end_user: EndUser) -> list[Session]:
-    """The conversations of the latest messages, the latest first."""
+    """Returns the sessions of the latest messages, the latest first."""
     rows = end_user.messages.order_by("-seq").values_list(
         "session_id", "role", Left("content", WIDTH), "created_at"
     )
@@ -68,8 +68,8 @@ def sessions(end_user: EndUser) -> list[Session]:
 
 
 def examples(end_user: EndUser, known: Sequence[Session]) -> list[dict[str, str]]:
-    """Messages to try about this user's own people: with a pronoun where the latest conversation
-    makes clear who is meant, else by name; and what each ``shows``."""
+    """Returns messages to try about this user's own people, each with what it ``shows``: the first
+    by pronoun if the latest session makes clear who is meant, the others by name."""
     language, suggested = end_user.reads, list[dict[str, str]]()
     latest = Contact.objects.of(end_user).standing().order_by("-last_mentioned_at", "id")
     people = list(latest.only("name", "gender")[: EXAMPLES * 2])
@@ -93,13 +93,13 @@ def examples(end_user: EndUser, known: Sequence[Session]) -> list[dict[str, str]
 
 
 def answer(end_user: EndUser, trace: Trace) -> dict[str, Any]:
-    """The trace in words; two statements. Of who is ``meant``: the ``alias`` that they were found by,
-    and ``rivals`` of the same place. Of ``memories``: the ``doubted`` links to who is meant."""
+    """Returns the trace for the page; two statements. ``meant``: mentions with their ``alias`` and
+    ``rivals`` for the same span; ``memories``: with ``doubted`` links to these people."""
     rows = with_people(Memory.objects.of(end_user)).in_bulk([w.memory.pk for w in trace.ways])
-    people = {mention.person.id: mention.person.name for mention in trace.mentions}
+    names = {mention.person.id: mention.person.name for mention in trace.mentions}
     ways = [way for way in trace.ways if way.memory.pk in rows and way.kept]
     surest = sorted(trace.mentions, key=lambda mention: -mention.confidence)
-    meant = [_meant(mention, trace.mentions) for mention in surest]
+    meant = [_mention_row(mention, trace.mentions) for mention in surest]
     timing = trace.injection.timing
     longest = max(timing.values(), default=0.0) or 1.0
     return {
@@ -107,7 +107,7 @@ def answer(end_user: EndUser, trace: Trace) -> dict[str, Any]:
         "spans": tuple((m.start, m.end) for m in trace.mentions if m.start < m.end),
         "meant": meant,
         "unclear": any(one["rivals"] and one["mention"].confidence < CLEAR for one in meant),
-        "memories": [_remembered(way, rows[way.memory.pk], people) for way in ways],
+        "memories": [_memory_row(way, rows[way.memory.pk], names) for way in ways],
         "bars": [
             {"name": words.in_words(words.STEPS, name), "ms": ms, "share": 100 * ms / longest}
             for name, ms in timing.items()
@@ -116,10 +116,11 @@ def answer(end_user: EndUser, trace: Trace) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _meant(mention: Mention, others: Iterable[Mention]) -> dict[str, Any]:
-    text, place = normalise(mention.text), (mention.start, mention.end)
+def _mention_row(mention: Mention, mentions: Iterable[Mention]) -> dict[str, Any]:
+    """Returns a mention as the page shows it, with the alias found and its rivals."""
+    text, span = normalise(mention.text), (mention.start, mention.end)
     aliases = (alias for alias in mention.person.aliases if normalise(alias) == text)
-    rivals = (one for one in others if (one.start, one.end) == place)
+    rivals = (one for one in mentions if (one.start, one.end) == span)
     return {
         "mention": mention,
         "how": words.in_words(words.HOW, mention.how),
@@ -128,7 +129,8 @@ def _meant(mention: Mention, others: Iterable[Mention]) -> dict[str, Any]:
     }
 
 
-def _remembered(way: Way, memory: Memory, people: Mapping[UUID, str]) -> dict[str, Any]:
+def _memory_row(way: Way, memory: Memory, people: Mapping[UUID, str]) -> dict[str, Any]:
+    """Returns a memory as the page shows it, with why it was found and its links to ``people``."""
     links = [link for link in memory.links.all() if link.contact_id in people]
     reasons = []
     if way.found and way.found.names:
@@ -144,7 +146,7 @@ def _remembered(way: Way, memory: Memory, people: Mapping[UUID, str]) -> dict[st
 
 
 def refusal(error: ProviderError) -> str:
-    """What went wrong with a model, for whoever waits for its reply."""
+    """Returns why a model gave no reply, for the person who waits for it."""
     if isinstance(error, TransientError):
         if error.retry_after:
             text = _("The model asks to wait. Try again in %(seconds)d seconds.")
@@ -155,25 +157,25 @@ def refusal(error: ProviderError) -> str:
     return _("The model refused: the key, the model's name or the message is not accepted.")
 
 
-MOST_LEFT_OUT = 10  # of each
-# Search reads so many, among which those that were injected stand first.
+MOST_LEFT_OUT = 10  # memories, and as many people
+# Hits that the search reads beyond the limit, since those that were injected come first.
 READ = 40
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A memory or a person; ``fix`` is what to correct where ``reason`` is wrong. ``likely`` is how
-    relevant a memory is, in 0..1, None where it was not judged."""
+    """A memory or person that was not injected; ``fix`` is what to correct if ``reason`` is wrong.
+    ``likely`` is the relevance of a memory in 0..1, None if it was not judged."""
 
     row: Any
     reason: str
     fix: str
     likely: float | None = None
-    instead: UUID | None = None  # the person who was taken to be meant
+    instead: UUID | None = None  # the person who was identified instead
 
 
 def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> dict[str, list[LeftOut]]:
-    """The nearest of each that ``build.trace`` left out when it was ``asked`` so."""
+    """Returns the nearest memories and people that a trace ``asked`` with this form left out."""
     most = READ + asked["limit"]
     request = SearchRequest(asked["message"], limit=most, statuses=list(Memory.Status), heal=False)
     hits = {hit.memory.pk: hit for hit in recall.search(end_user, request, embedder=embedder())}
@@ -188,21 +190,21 @@ def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> dict[str,
         judged = hits[memory.pk].relevance if memory.pk in hits else None
         likely = judged.likely if judged else None
         memories.append(LeftOut(memory, *why(memory, likely), likely))
-    people = _people(end_user, trace, asked["message"], rows)
+    people = _people_left_out(end_user, trace, asked["message"], rows)
     return {"memories": memories[:MOST_LEFT_OUT], "people": people}
 
 
 def _why_left_out(
     end_user: EndUser, trace: Trace, asked: Mapping[str, Any], ids: list[UUID]
 ) -> Callable[[Memory, float | None], tuple[str, str]]:
-    """Says why a memory was left out, by the rules of ``build.trace``, and what to correct."""
+    """Returns a function that says why the trace left a memory out, and what to correct."""
     candidates = {way.memory.pk for way in trace.ways}
     cards = {contact.id for contact in trace.injection.contacts}
     names_by_id = {m.person.id: m.person.name for m in trace.mentions if m.how != "conversation"}
     denied = what.said_not_to_be_about(end_user, list(names_by_id), ids) if names_by_id else set()
-    # Where little is known of those who are meant, memories of others are searched as well.
-    of_them = len(trace.about.found) if trace.about else 0
-    narrowed = bool(names_by_id) and not (trace.about and of_them < asked["limit"])
+    # If little is known about the people meant, memories about others are searched as well.
+    about_them = len(trace.about.found) if trace.about else 0
+    narrowed = bool(names_by_id) and not (trace.about and about_them < asked["limit"])
     searched = "search" in asked["include"] and not greets(asked["message"])
     late = trace.injection.searched == "late"
     no_room = _("It was found, and is over the budget of %(n)d tokens.")
@@ -247,11 +249,11 @@ def _why_left_out(
     return why
 
 
-def _people(
+def _people_left_out(
     end_user: EndUser, trace: Trace, message: str, memories: Mapping[UUID, Memory]
 ) -> list[LeftOut]:
-    """The people who were not injected: first those whom the message may name, then those whom the
-    memories nearest to it are about."""
+    """Returns the people who were not injected: first those whom the message may name, then those
+    whom the nearest memories are about."""
     injected = {contact.id for contact in trace.injection.contacts}
     named: dict[UUID, tuple[str, bool]] = {}
     for hit in key_index.hits(end_user, keys_in(message[: lookup.CHARACTERS])):

@@ -1,4 +1,4 @@
-"""What waits for a person's decision, and what is needed to take it."""
+"""Queries of the review queues: what waits for a person's decision, and what helps to decide it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ from memories.models import Claim, Edge, Link, Memory, Message
 from understanding.attributes import is_single, label
 from understanding.text import estimate_tokens, normalise
 
-MOST = 100  # a queue is counted up to here: more is more than anyone does in a sitting
+MOST = 100  # queues are counted up to here: nobody decides more in a sitting
 SHOWN_MEMORIES = 6
-DIFFERS = -0.001  # the weight of an attribute that differs: last of what speaks against
+DIFFERS = -0.001  # weight of an attribute that differs: the lightest evidence against
 CLAIMED_FOR = timedelta(minutes=15)
-AROUND = 2  # messages before and after the one that a doubtful link rests on
+AROUND = 2  # messages before and after the source of a doubtful link
 
 
 def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
-    """Pairs that may be one person, the surest first; those put off come last."""
+    """Returns pairs that may be one person, the most probable first; postponed ones come last."""
     return (
         Suggestion.objects.filter(end_user__in=users)
         .filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
@@ -45,8 +45,8 @@ def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
 
 
 def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
-    """Links of low confidence or to namesakes, the newest MOST + 1, the newest first."""
-    # Of each as many as are ever counted or shown: the database need not join the others.
+    """Returns links of low confidence or to namesakes, newest first, at most MOST + 1 of each."""
+    # As many of each as are counted or shown: the database need not join the others.
     doubtful, twins = (
         rows.filter(end_user__in=users).order_by("-pk").values("pk")[: MOST + 1]
         for rows in (review_links.doubtful(), review_links.between_namesakes())
@@ -61,7 +61,7 @@ def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
 
 
 def conflicts(users: QuerySet[EndUser]) -> QuerySet[Contact]:
-    """People with several values for something that has one at a time."""
+    """Returns people with several values for an attribute that has one at a time."""
     return (
         Contact.objects.listed()
         .in_conflict()
@@ -73,7 +73,7 @@ def conflicts(users: QuerySet[EndUser]) -> QuerySet[Contact]:
 
 
 def contradictions(users: QuerySet[EndUser]) -> QuerySet[Edge]:
-    """Pairs of memories of which only one may hold, the newest first."""
+    """Returns the edges between memories of which only one can be true, the newest first."""
     large = [f"{end}__{name}" for end in ("source", "target") for name in ("tokens", "embedding")]
     return (
         edit_edges.contradictory()
@@ -86,8 +86,8 @@ def contradictions(users: QuerySet[EndUser]) -> QuerySet[Edge]:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Values of one attribute of a person, or two memories that ``edge`` connects, of which only
-    one may be true, each with its key of the keyboard. ``pk`` names it in addresses."""
+    """Values of one attribute of a person, or the two memories of ``edge``, of which only one can
+    be true. ``choices`` pair each with a key of the keyboard; ``pk`` is its id in addresses."""
 
     pk: str
     end_user: EndUser
@@ -99,15 +99,15 @@ class Contradiction:
 
     @property
     def subject(self) -> Model:
-        """The row that an operator claims: two doubts of one person are one operator's."""
+        """The row that an operator claims: all contradictions of a person are claimed together."""
         return self.edge or self.people[0]
 
 
 def in_doubt(users: QuerySet[EndUser], most: int, language: str) -> list[Contradiction]:
-    """The first of all contradictions: those within a person, then those between memories."""
+    """Returns the first contradictions: those within a person, then those between memories."""
     doubts = [
         Contradiction(f"{person.pk}:{key}", person.end_user, [person],
-                      _lettered(person.attributes[key]), key, label(key, language))
+                      _with_shortcuts(person.attributes[key]), key, label(key, language))
         for person in conflicts(users)[:most]
         for key in person.contradictions
     ]  # fmt: skip
@@ -117,17 +117,18 @@ def in_doubt(users: QuerySet[EndUser], most: int, language: str) -> list[Contrad
         pair = sorted((edge.source, edge.target), key=lambda memory: memory.said_at)
         people = list(dict.fromkeys(linked(pair)))
         doubts.append(
-            Contradiction(str(edge.pk), edge.end_user, people, _lettered(pair), edge=edge)
+            Contradiction(str(edge.pk), edge.end_user, people, _with_shortcuts(pair), edge=edge)
         )
     return doubts[:most]
 
 
-def _lettered(values: Sequence[Any]) -> list[tuple[str, Any]]:
+def _with_shortcuts(values: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Returns each value with its key of the keyboard: a to f, then ""."""
     return list(zip_longest("abcdef"[: len(values)], values, fillvalue=""))
 
 
 def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
-    """The decisions of each kind that wait."""
+    """Returns the queue of each kind of decision, by its name."""
     return {
         "merges": open_suggestions(users),
         "links": doubtful_links(users),
@@ -137,18 +138,18 @@ def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
 
 
 def waiting_for(users: QuerySet[EndUser], names: Sequence[str]) -> set[EndUser]:
-    """For whom the first MOST decisions of each of these queues wait."""
+    """Returns the end users whom the first MOST decisions of each of these queues concern."""
     waiting = queues(users)
     ids = {pk for name in names for pk in waiting[name].values_list("end_user", flat=True)[:MOST]}
     return set(users.filter(pk__in=ids))
 
 
 def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
-    """How many rows each queue has, up to MOST + 1. One statement."""
+    """Returns the number of rows of each queue, counted up to MOST + 1. One statement."""
     counts, params = [], list[Any]()
     for rows in waiting.values():
-        # In the order of the queue, for which it has an index: without, the planner takes few rows
-        # that wait for many, and reads all of the table in search of so many.
+        # In the order of the queue, which has an index: else the planner overestimates how many
+        # rows wait, and reads the whole table to find that many.
         ids = rows.values("pk")[: MOST + 1]
         try:
             sql, values = ids.query.sql_with_params()
@@ -162,17 +163,17 @@ def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
 
 
 def elsewhere(waiting: Mapping[str, QuerySet]) -> list[tuple[str, int]]:
-    """For each other cell that is reachable, its name and how much work waits there in these queues."""
-    waiting_in = []
+    """Returns the other reachable cells in which decisions wait, each with how many."""
+    counts = []
     for other in cells.reachable() if cells.several() else ():
         if other != cells.current():
             with cells.entered(other):
-                waiting_in.append((other, sum(capped(waiting).values())))
-    return [(name, count) for name, count in waiting_in if count]
+                counts.append((other, sum(capped(waiting).values())))
+    return [(name, count) for name, count in counts if count]
 
 
 def side(contact: Contact) -> dict[str, Any]:
-    """A person as one column of the comparison, with the latest memories and how many are current."""
+    """Returns a person for the comparison, with the latest memories and how many are current."""
     about = Memory.objects.of(contact.end_user_id).active().about(contact.pk)
     facts = about.facts().annotate(link=F("links__id")).order_by("-link")
     return {
@@ -183,23 +184,23 @@ def side(contact: Contact) -> dict[str, Any]:
 
 
 def beside(left: Contact, right: Contact, language: str) -> list[dict[str, Any]]:
-    """The attributes of two people beside each other, those that differ first, then what is the same."""
+    """Returns the attributes of two people: contradicting ones first, then those in common."""
     rows = []
     for key in dict.fromkeys([*left.attributes, *right.attributes]):
         sides = [
             [str(value["value"]) for value in contact.attributes.get(key, ())]
             for contact in (left, right)
         ]
-        one, other = ({normalise(value) for value in side} for side in sides)
-        both, same = bool(one and other), bool(one & other)
+        left_values, right_values = ({normalise(value) for value in side} for side in sides)
+        both, same = bool(left_values and right_values), bool(left_values & right_values)
         row = {"key": key, "label": label(key, language), "left": sides[0], "right": sides[1]}
         rows.append(row | {"same": same, "conflict": both and is_single(key) and not same})
     return sorted(rows, key=lambda row: (not row["conflict"], not row["same"]))
 
 
 def evidence(suggestion: Suggestion, rows: Sequence[dict[str, Any]]) -> list[tuple[str, float]]:
-    """What speaks for (positive) and against a suggestion with its weight, the heaviest first, then
-    the attributes that differ. The oldest suggestions hold no code but a text."""
+    """Returns what speaks for (positive weight) and against a suggestion, the heaviest first, then
+    the attributes that differ. The oldest suggestions have a text instead of a code."""
     shown = [
         (f"{row['label']}: {row['left'][0]} ≠ {row['right'][0]}", DIFFERS)
         for row in rows
@@ -214,7 +215,7 @@ def evidence(suggestion: Suggestion, rows: Sequence[dict[str, Any]]) -> list[tup
 def preview(
     loser: Contact, survivor: Contact, actor: str, choice: Choice = AS_IT_IS
 ) -> dict[str, Any] | Reason | str:
-    """The card of the survivor of a merge with its length in tokens, or why there is none."""
+    """Returns the survivor's card after a merge and its tokens, or the reason of a refusal."""
     try:
         card = merge_contacts.rehearsed_card(
             loser.end_user, loser.pk, survivor.pk, actor=actor, choice=choice
@@ -225,8 +226,8 @@ def preview(
 
 
 def beside_link(link: Link) -> dict[str, Any]:
-    """What a doubtful link is judged by: the messages ``around`` its source, each with whether the
-    memory rests on it; and ``twins``, who have the person's name."""
+    """Returns what helps to judge a link: the messages ``around`` its source, each with whether it
+    is a source, and the person's names and namesakes (``twins``)."""
     person = link.contact
     tell_apart(twins := namesakes(person))
     ids = link.memory.source_message_ids[:AROUND]
@@ -241,7 +242,7 @@ def beside_link(link: Link) -> dict[str, Any]:
 
 
 def claims_of(rows: Sequence[Any]) -> dict[Any, Claim]:
-    """Who is on each of these rows of a queue, by their ``pk``. One statement."""
+    """Returns the current claims of these rows of a queue, by the rows' ``pk``. One statement."""
     names = {row.pk: Claim.name_of(getattr(row, "subject", row)) for row in rows}
     claims = Claim.objects.filter(
         end_user__in={row.end_user.pk for row in rows},
@@ -253,7 +254,7 @@ def claims_of(rows: Sequence[Any]) -> dict[Any, Claim]:
 
 
 def claim(end_user: EndUser, what: str, operator: str) -> str:
-    """Claims a row for the operator unless somebody else has; returns whose it is."""
+    """Claims a row for the operator unless it is claimed; returns the name of its claimant."""
     now = timezone.now()
     Claim.objects.of(end_user).filter(at__lte=now - CLAIMED_FOR).delete()
     row, _made = Claim.objects.of(end_user).get_or_create(

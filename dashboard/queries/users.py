@@ -1,4 +1,4 @@
-"""End users: who there are, and what is kept of one."""
+"""Queries about end users: lists, what is stored of one, and the apps with their keys."""
 
 from typing import Any
 
@@ -14,23 +14,22 @@ from memories import own_card
 from memories.models import Corpus, Edge, Erasure, Link, Memory, Message
 from understanding.attributes import label
 
-UNDECIDED = 20  # erasures
+UNDECIDED = 20  # latest erasures that are shown
 
-
-#: What end users may be sorted by, each with columns that are unique together.
+#: Orders of the list of end users; the columns of each are unique together.
 SORTS = {"recent": ("-spoke", "id"), "id": ("external_id", "id"), "waiting": ("-waiting", "id")}
 
 
 def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
-    """The end users whose id holds these characters, of one app where it is given, with how many
-    ``people`` and current ``memories`` are known of each and how many messages are ``waiting``."""
+    """Returns the end users whose id contains ``wanted``, of one app if given, with the numbers of
+    their ``people``, current memories (``memory_count``) and ``waiting`` messages."""
     if wanted:
         users = users.filter(external_id__icontains=wanted)
     if app.isdecimal():
         users = users.filter(app=int(app))
     people = Contact.objects.filter(end_user=OuterRef("pk")).listed().order_by()
     sizes = Corpus.objects.filter(end_user=OuterRef("pk"), status=Memory.Status.ACTIVE)
-    # By the key of its hash: an index holds profiles alone.
+    # Only hashes of profiles are greater: they have an index of their own.
     profiles = Memory.objects.active().filter(end_user=OuterRef("pk"), content_hash__gte="profile")
     profiles = profiles.order_by()
     return users.annotate(
@@ -43,8 +42,7 @@ def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
 
 
 def stored(end_user: EndUser) -> list[tuple[str, int]]:
-    """How many rows of each kind are stored of an end user; profiles, which follow from memories, are
-    none of these."""
+    """Returns the name and number of an end user's rows of each kind, without derived profiles."""
     kinds: list[QuerySet[Any]] = [
         Contact.objects.of(end_user),
         Memory.objects.of(end_user).facts(),
@@ -54,13 +52,13 @@ def stored(end_user: EndUser) -> list[tuple[str, int]]:
 
 
 def own_keys(end_user: EndUser) -> list[tuple[str, str, list[dict[str, Any]]]]:
-    """The keys of the user's own card with their labels, and values as in ``attributes``."""
+    """Returns the user's own card: each key with its label and values (as in ``attributes``)."""
     known = own_card.of(end_user).items()
     return [(key, label(key, language_of()), values) for key, values in known]
 
 
 def undecided(end_user: EndUser) -> list[tuple[Erasure, list[Message], list[Contact]]]:
-    """The latest erasures that left something to be decided, with the messages and people."""
+    """Returns the latest erasures that left something to decide, with its messages and people."""
     erasures = Erasure.objects.of(end_user).exclude(unsure_message_ids=[], unsure_contact_ids=[])
     erasures = erasures.defer("words", "names")[:UNDECIDED]
     message_ids = [pk for erasure in erasures for pk in erasure.unsure_message_ids]
@@ -79,7 +77,7 @@ def undecided(end_user: EndUser) -> list[tuple[Erasure, list[Message], list[Cont
 
 
 def with_keys(apps: QuerySet[App]) -> list[App]:
-    """Apps with keys, how many are ``in_use``, when ``last_used``, and how many end users."""
+    """Returns apps with keys; sets how many are ``in_use``, when ``last_used``, and ``users``."""
     users = Count("placements" if cells.several() else "end_users")
     # The role that reads end users may not read upstreams: these have a statement of their own.
     rows: list[Any] = list(apps.annotate(users=users).prefetch_related("keys", "upstream"))

@@ -1,4 +1,4 @@
-"""How the dashboard shows people, words, scores and times."""
+"""Template filters and tags that show people, quoted text, scores and times."""
 
 import re
 import zlib
@@ -36,8 +36,8 @@ from understanding.types import Person
 register = template.Library()
 
 HUES = 8
-_TURNS = {"R", "AL", "AN"}  # kinds of characters that are written from right to left
-# Django's Chinese calls a span of days 日, as if it were a date.
+_RTL = {"R", "AL", "AN"}  # classes of characters that are written from right to left
+# Django's Chinese translation calls a number of days 日, as if it were a date.
 SPANS: dict[str, Any] = {
     "year": ngettext_lazy("%(num)d year", "%(num)d years", "num"),
     "month": ngettext_lazy("%(num)d month", "%(num)d months", "num"),
@@ -51,37 +51,37 @@ WIDTH = 280  # graphemes of a memory in a list
 
 @register.filter
 def seen(text: Any) -> str:
-    """Words that somebody else wrote, where no element can stand: in an attribute, an option, a
-    title. Without invisible characters, which a placeholder tells of, and with a direction of
-    writing of their own where they need one (FSI and PDI of UAX #9)."""
+    """Returns somebody else's text for places that take no element: an attribute, an option, a
+    title. Without invisible characters ("(invisible)" if the text has no others); text with
+    right-to-left characters is isolated (FSI and PDI of UAX #9)."""
     shown = visible(str(text)) if text else ""
     if not shown.strip():
         return _("(invisible)") if text else ""
-    return f"\u2068{shown}\u2069" if any(bidirectional(c) in _TURNS for c in shown) else shown
+    return f"\u2068{shown}\u2069" if any(bidirectional(c) in _RTL for c in shown) else shown
 
 
 @register.filter
 def said(text: Any) -> SafeString:
-    """Words that somebody else wrote, without invisible characters and of their own direction."""
+    """Returns somebody else's text as a ``<bdi>`` element, without invisible characters."""
     shown = visible(str(text if text is not None else ""))
     return format_html('<bdi class="said">{}</bdi>', shown if shown.strip() else seen(text))
 
 
 @register.filter
 def glance(text: str, width: int = WIDTH) -> SafeString:
-    """The beginning of a long text."""
+    """Returns the beginning of a long text as a ``<bdi>`` element; ``width`` is in graphemes."""
     return said(truncate(text, width))
 
 
 @register.simple_tag
 def aside(person: Any, distinction: str = "") -> str:
-    """What stands beside a name: what tells the person apart from namesakes, else the relationship."""
+    """Returns what to show beside a name: what distinguishes namesakes, else the relationship."""
     return distinction or getattr(person, "distinction", "") or person.relationship
 
 
 @register.filter
 def called(person: Contact, width: int = 60) -> SafeString:
-    """The name, and beside it what tells the person apart from namesakes (``tell_apart``)."""
+    """Returns the name, followed by what tells the person apart from namesakes (``tell_apart``)."""
     distinction = getattr(person, "distinction", "")
     if not distinction:
         return glance(person.name, width)
@@ -92,13 +92,13 @@ def called(person: Contact, width: int = 60) -> SafeString:
 
 @register.filter
 def letter(name: str) -> str:
-    """What stands on a person's disc."""
+    """Returns the letter on a person's disc: the initial of the name, else "?"."""
     return initial(name or "") or "?"
 
 
 @register.filter
 def hue(name: str) -> int:
-    """A colour of the palette that stays with a name."""
+    """Returns the number of a colour of the palette, always the same for a name."""
     return zlib.crc32((name or "").encode()) % HUES
 
 
@@ -109,7 +109,7 @@ def percent(share: float | None) -> str:
 
 @register.filter
 def ago(moment: datetime | None) -> SafeString:
-    """How long ago, with the exact time to hover over."""
+    """Returns how long ago or in how long a moment is, with the exact time as its tooltip."""
     if moment is None:
         return mark_safe("—")
     if abs(timezone.now() - moment).total_seconds() < 60:
@@ -118,56 +118,56 @@ def ago(moment: datetime | None) -> SafeString:
         text = _("in %(time)s") % {"time": timeuntil(moment, depth=1, time_strings=SPANS)}
     else:
         text = _("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=SPANS)}
-    return _time(timezone.localtime(moment), text)
+    return _time_element(timezone.localtime(moment), text)
 
 
 @register.filter
 def due(moment: datetime | None) -> SafeString:
-    """When something is to come; a time that is reached is now."""
+    """Returns when something will happen: "in …", or "any moment" once that time is reached."""
     if moment is None or moment > timezone.now() + timedelta(minutes=1):
         return ago(moment)
-    return _time(timezone.localtime(moment), _("any moment"))
+    return _time_element(timezone.localtime(moment), _("any moment"))
 
 
 @register.filter
 def day(moment: datetime | str | None) -> SafeString:
-    """The day, with the exact time to hover over; of a text, where it is an ISO time."""
+    """Returns the day, with the exact time as tooltip; "—" for None or a text that is no time."""
     if isinstance(moment, str):
         moment = parse_datetime(moment)
     if moment is None:
         return mark_safe("—")
     local = timezone.localtime(moment)
-    return _time(local, date(local, "DATE_FORMAT"))
+    return _time_element(local, date(local, "DATE_FORMAT"))
 
 
 @register.filter
 def exactly(moment: datetime) -> SafeString:
-    """The minute, with the time zone."""
+    """Returns the date and time to the minute, with the offset from UTC."""
     local = timezone.localtime(moment)
-    return _time(local, _exact(local))
+    return _time_element(local, _with_offset(local))
 
 
-def _exact(local: datetime) -> str:
+def _with_offset(local: datetime) -> str:
     return f"{date(local, 'DATETIME_FORMAT')} {local.isoformat()[-6:]}"
 
 
 @register.filter
 def told_on(row: Memory | Message) -> SafeString:
-    """The day on which it was said, by the clock of whoever said it."""
+    """Returns the day on which it was said, in the time zone of the person who said it."""
     zone = timezone.get_current_timezone()
     local = row.said_there if isinstance(row, Memory) else row.said_in(zone)
-    return _time(local, date(local, "DATE_FORMAT"))
+    return _time_element(local, date(local, "DATE_FORMAT"))
 
 
-def _time(local: datetime, text: str) -> SafeString:
+def _time_element(local: datetime, text: str) -> SafeString:
     return format_html(
-        '<time datetime="{}" title="{}">{}</time>', local.isoformat(), _exact(local), text
+        '<time datetime="{}" title="{}">{}</time>', local.isoformat(), _with_offset(local), text
     )
 
 
 @register.filter
 def happens_on(memory: Memory) -> str:
-    """When it takes place, as precise as it is known: a day, a month, a year, two days."""
+    """Returns when a memory's event is, as precisely as known: a day, month, year, two days."""
     at, until = memory.happens_there, memory.happens_until_there
     days = partial_dates.shown(at.date(), until and until.date()) if at else ""
     return "–".join(readable_date(day) for day in days.split("/"))
@@ -178,13 +178,13 @@ register.filter("event_day", readable_date)
 
 @register.filter
 def number(count: int | None) -> str:
-    """A count with its thousands told apart."""
+    """Returns a count with thousands separators."""
     return "" if count is None else f"{count:,}"
 
 
 @register.filter
 def told_by(text: str, actor: str) -> SafeString:
-    """Why something was done: a machine's words translated, a person's as they are."""
+    """Returns the reason of a change: translated if a machine gave it, else as it was written."""
     if actor.startswith((words.OPERATOR, words.APP)):
         return said(text)
     return machine_said(text)
@@ -192,13 +192,13 @@ def told_by(text: str, actor: str) -> SafeString:
 
 @register.filter
 def machine_said(text: Reason | str | None) -> SafeString:
-    """What Mio itself says of what it did, in the reader's language."""
+    """Returns a reason that Mio itself gave, in the reader's language."""
     return format_html("<bdi>{}</bdi>", visible(words.reason(text or "")))
 
 
 @register.filter
 def who(actor: str) -> SafeString:
-    """Who said or did something: the end user, a machine, an app, an operator."""
+    """Returns the name of an actor: the end user, a machine, an app or an operator."""
     if actor.startswith((words.OPERATOR, words.APP)):
         return said(actor.partition(":")[2])
     named = words.ACTORS.get(actor) or words.ASKERS.get(actor)
@@ -207,26 +207,26 @@ def who(actor: str) -> SafeString:
 
 @register.simple_tag
 def bond(relation: Relation, here: Contact, token: str = "") -> SafeString:
-    """Who is what of whom; others than ``here`` as links, on the own page by its ``token``."""
+    """Returns a relation as a sentence; people except ``here`` are links (``token``: own page)."""
 
-    def shown(person: Contact) -> SafeString:
+    def linked_name(person: Contact) -> SafeString:
         if person.pk == here.pk:
             return glance(person.name, 60)
-        place = ("me-person", token) if token else ("dashboard:contact", here.end_user_id)
-        at = reverse(place[0], args=[place[1], person.pk])
-        return format_html('<a href="{}">{}</a>', at, called(person))
+        route = ("me-person", token) if token else ("dashboard:contact", here.end_user_id)
+        address = reverse(route[0], args=[route[1], person.pk])
+        return format_html('<a href="{}">{}</a>', address, called(person))
 
     return format_html(
         _("{subject} · {of}'s {kind}"),
-        subject=shown(relation.subject),
+        subject=linked_name(relation.subject),
         kind=format_html('<span class="badge">{}</span>', glance(relation.kind, 50)),
-        of=shown(relation.object),
+        of=linked_name(relation.object),
     )
 
 
 @register.simple_tag
 def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
-    """The text with these stretches (start and end in code points) highlighted."""
+    """Returns the text with these spans (start and end in code points) highlighted."""
     at, parts = 0, []
     for start, end in sorted(spans):
         if start >= at:
@@ -238,7 +238,7 @@ def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
 
 @register.simple_tag
 def finding(text: str, names: Sequence[str]) -> SafeString:
-    """The text with these names highlighted, whatever their case; of two the longer one."""
+    """Returns the text with these names highlighted, in any case; longer names are tried first."""
     longest_first = sorted(filter(None, names), key=len, reverse=True)
     pattern = "|".join(map(re.escape, longest_first))
     hits = re.finditer(pattern, text, re.IGNORECASE) if pattern else ()
@@ -247,7 +247,7 @@ def finding(text: str, names: Sequence[str]) -> SafeString:
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """A picture of the sprite, for the eye only."""
+    """Returns an icon of the sprite, hidden from screen readers."""
     return format_html(
         '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"></use></svg>',
         static("dashboard/icons.svg"),
@@ -257,12 +257,12 @@ def icon(name: str) -> SafeString:
 
 @register.inclusion_tag("_undo.html", takes_context=True)
 def undo_of(context: template.Context, tags: str) -> dict[str, Any]:
-    """The Undo of a message that ``feedback.done`` left."""
+    """Shows the Undo button of a message that ``feedback.done`` left, by the message's tags."""
     parts = (tags or "").split()
-    there = len(parts) >= 3 and parts[0] == "undo"
+    has_undo = len(parts) >= 3 and parts[0] == "undo"
     return {
-        "end_user": parts[1] if there else "",
-        "changes": parts[2:] if there else [],
+        "end_user": parts[1] if has_undo else "",
+        "changes": parts[2:] if has_undo else [],
         "csrf_token": context.get("csrf_token"),
         "request": context["request"],
     }
@@ -275,81 +275,81 @@ def item(mapping: Any, key: Any) -> Any:
 
 @register.filter
 def row_name(row: Any) -> str:
-    """How a claim calls a row of a queue."""
+    """Returns the name under which operators claim a row of a queue (``Claim.name_of``)."""
     return Claim.name_of(getattr(row, "subject", row))
 
 
-def _saw(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> SafeString:
-    """The input by which a form tells what it saw of a row (``dashboard.state_tokens``)."""
-    return _input(SAW, state_tokens.token(label, row, columns, **where))
+def _state_input(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> SafeString:
+    """Returns the hidden input with the state of a row as the form showed it (``state_tokens``)."""
+    return _hidden_input(SAW, state_tokens.token(label, row, columns, **where))
 
 
-def _input(name: str, token: str) -> SafeString:
+def _hidden_input(name: str, token: str) -> SafeString:
     return format_html('<input type="hidden" name="{}" value="{}">', name, token)
 
 
 @register.simple_tag
 def saw(row: Model, *columns: str, choice: bool = False) -> SafeString:
-    """What a form saw of a row, or of one that is a ``choice`` among several."""
+    """Returns the hidden input with a row's state; ``choice``: of one of several to choose from."""
     token = state_tokens.token(row._meta.label_lower, row, columns)
-    return _input(SAW_CHOICE if choice else SAW, token)
+    return _hidden_input(SAW_CHOICE if choice else SAW, token)
 
 
 @register.simple_tag
 def saw_pair(suggestion: Suggestion | None, one: Contact, other: Contact) -> SafeString:
-    """What is suggested, or not, of two people."""
+    """Returns the hidden input with the state of two people's merge suggestion, if there is one."""
     first, second = sorted((one.pk, other.pk))
-    return _saw("contacts.suggestion", suggestion, first=first, second=second)
+    return _state_input("contacts.suggestion", suggestion, first=first, second=second)
 
 
 @register.simple_tag
 def saw_all(end_user: EndUser, model: str, columns: str, **where: Any) -> SafeString:
-    """What it saw of all rows of a model that ``where`` finds; ``columns`` by blanks."""
-    return _input(SAW, state_tokens.token_of_all(end_user, model, columns.split(), **where))
+    """Returns the hidden input with ``columns`` (by blanks) of all rows that ``where`` finds."""
+    return _hidden_input(SAW, state_tokens.token_of_all(end_user, model, columns.split(), **where))
 
 
 @register.simple_tag
 def saw_latest(end_user: EndUser) -> SafeString:
-    """Up to which change of an end user's rows it saw them."""
+    """Returns the hidden input with the end user's latest change: any later one is a conflict."""
     latest = Change.objects.of(end_user).only("undone_at", "end_user").first()
-    return _saw("accounts.change", latest, end_user=end_user.pk)
+    return _state_input("accounts.change", latest, end_user=end_user.pk)
 
 
 @register.simple_tag
 def saw_names(end_user: EndUser, person: Person) -> SafeString:
-    """What somebody is called."""
+    """Returns the hidden input with the name and aliases of a person."""
     names = ("name", "aliases")
-    return _saw("contacts.contact", person, names, pk=person.id, end_user=end_user.pk)
+    return _state_input("contacts.contact", person, names, pk=person.id, end_user=end_user.pk)
 
 
 @register.simple_tag
 def saw_link(memory: Memory, person: Contact) -> SafeString:
-    """That a memory, one of several to choose, is about a person."""
+    """Returns the hidden input with the link of a person and a memory, one of several to choose."""
     link = Link(end_user_id=memory.end_user_id, contact=person, rejected=False)
-    of = {"memory": memory.pk, "contact": person.pk}
+    ends = {"memory": memory.pk, "contact": person.pk}
     columns = ("contact_id", "rejected")
-    return _input(SAW_CHOICE, state_tokens.token("memories.link", link, columns, **of))
+    return _hidden_input(SAW_CHOICE, state_tokens.token("memories.link", link, columns, **ends))
 
 
 @register.simple_tag
 def saw_edge(end_user: EndUser, step: Step) -> SafeString:
-    """How two memories stand to each other."""
+    """Returns the hidden input with the state of the edge between two memories."""
     ends = [step.target, step.source] if step.inverse else [step.source, step.target]
     edge = Edge(end_user=end_user, kind=step.kind, source_id=ends[0], target_id=ends[1])
-    return _saw("memories.edge", edge, pk=step.edge)
+    return _state_input("memories.edge", edge, pk=step.edge)
 
 
 @register.simple_tag
 def key(name: str) -> SafeString:
-    """A key of the keyboard, shown beside what it does; a digit, and the O that looks like one, would
-    read as a count, and stands in the list of keys alone."""
+    """Returns a keyboard key to show beside its action; not digits and O, which look like
+    counts."""
     reads_as_count = str(name).isdigit() or name == "O"
     return format_html("" if reads_as_count else '<kbd aria-hidden="true">{}</kbd>', name)
 
 
 register.filter(words.stands)
 
-# What a change did, a maintenance job does, a model was asked for, what is counted and was erased.
+# Names of verbs, maintenance jobs, purposes of model calls, counts and what was erased.
 for _name, _table in (
     ("verb", words.VERBS),
     ("job", words.JOBS),

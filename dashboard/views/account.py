@@ -1,4 +1,4 @@
-"""Signing in and out, and how the page looks."""
+"""Signing in and out, and the light or dark theme."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from dashboard import feedback
 from dashboard.context_processors import THEME
 
 YEAR = 365 * 24 * 3600
-# From all addresses together. Several times AXES_FAILURE_LIMIT, so that a stranger needs many
+# Failures from all addresses. Several times AXES_FAILURE_LIMIT, so that a stranger needs many
 # addresses to lock an operator out; still under 3,000 guesses a day.
 FROM_ANYWHERE = 30
 
@@ -46,21 +46,21 @@ sign_out = LogoutView.as_view(next_page="dashboard:login")
 
 
 def locked(request: HttpRequest, *_args: object, **_kwargs: object) -> HttpResponse:
-    """Instead of the form, after too many wrong passwords."""
+    """The page instead of the sign-in form after too many wrong passwords (429)."""
     wait = get_cool_off()
     minutes = round(wait.total_seconds() / 60) if wait else 0
     return render(request, "account/locked.html", {"minutes": minutes}, status=429)
 
 
 def too_old(request: HttpRequest, **_reason: str) -> HttpResponse:
-    """Instead of an action whose token is that of an earlier session, with the way back."""
+    """The page instead of an action whose CSRF token is from an earlier session (403)."""
     context = {"page": feedback.page_of(request)}
     return render(request, "403_csrf.html", context, status=403)
 
 
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
-    """Remembers light or dark for this browser."""
+    """Stores the choice of light or dark in a cookie of this browser."""
     response = feedback.back(request, "dashboard:home")
     chosen = request.POST.get("theme", "")
     if chosen in ("light", "dark"):

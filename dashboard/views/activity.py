@@ -1,5 +1,4 @@
-"""Activity: who changed what, why, and the way back, of one end user or of all that an operator may
-see; and receipts of erasures, which prove what was erased without a word of it."""
+"""Pages of changes with their undo, and of receipts of erasures, which quote nothing erased."""
 
 import csv
 from collections.abc import Sequence
@@ -29,14 +28,14 @@ from memories.erasure.receipts import of_user
 from memories.models import Erasure, Receipt
 
 LATEST_ERASED = ("-erased_at", "id")
-MOST_TYPED = 200  # characters of what is looked for
-DAYS = 90  # shown where no day is chosen, so that a long history costs nothing
+MOST_TYPED = 200  # characters of a search text
+DAYS = 90  # shown if no day is chosen, so that a long history costs nothing
 MOST_ROWS = 10_000  # of a file
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins so
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet runs
 
 
 class Filter(forms.Form):
-    """Which changes are shown."""
+    """The form that filters the list of changes."""
 
     by = forms.ChoiceField(label=gettext_lazy("By"), required=False)
     verb = forms.ChoiceField(label=gettext_lazy("Kind"), required=False)
@@ -61,7 +60,7 @@ class Filter(forms.Form):
 
 
 def _filter(request: HttpRequest) -> Filter:
-    """The filter of the address; without days, the last DAYS."""
+    """Returns the filter form of the address; without days it covers the last DAYS."""
     sent = request.GET.copy()
     if not sent.get("since") and not sent.get("until"):
         sent["since"] = (timezone.localdate() - timedelta(days=DAYS)).isoformat()
@@ -82,19 +81,19 @@ def _filter(request: HttpRequest) -> Filter:
     return form
 
 
-def _rows(request: HttpRequest, form: Filter) -> QuerySet[Change]:
+def _matching_changes(request: HttpRequest, form: Filter) -> QuerySet[Change]:
     return queries.matching(access.end_users_of(request), **form.cleaned_data)
 
 
 @access.page
 def activity(request: HttpRequest) -> HttpResponse:
-    """The latest changes that the filter lets through."""
+    """Lists the latest changes that match the filter."""
     form = _filter(request)
     context: dict[str, Any] = {"form": form, "days": DAYS}
     if not form.is_valid():
         return render(request, "activity/list.html", context, status=422)
     with cells.everywhere():
-        page = pager.page_of(request, _rows(request, form), queries.ORDER)
+        page = pager.page_of(request, _matching_changes(request, form), queries.ORDER)
     about = queries.about(page.rows, language_of())
     context |= {"page": page, "about": about, "most_rows": MOST_ROWS}
     return render(request, "activity/list.html", context)
@@ -102,12 +101,12 @@ def activity(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def as_csv(request: HttpRequest) -> HttpResponse:
-    """The latest MOST_ROWS as a file: ids and words of Mio, nothing that was said in a chat."""
+    """Returns the latest MOST_ROWS changes as a CSV file: ids and words of Mio, none of a chat."""
     form = _filter(request)
     if not form.is_valid():
         return render(request, "activity/list.html", {"form": form, "days": DAYS}, status=422)
     with cells.everywhere():
-        rows = _rows(request, form).order_by(*queries.ORDER)
+        rows = _matching_changes(request, form).order_by(*queries.ORDER)
         latest = paging.first_of_cells(rows, queries.ORDER, MOST_ROWS)
     headers = {"Content-Disposition": 'attachment; filename="mio-activity.csv"'}
     answer = HttpResponse(content_type="text/csv; charset=utf-8", headers=headers)
@@ -117,22 +116,22 @@ def as_csv(request: HttpRequest) -> HttpResponse:
     )
     for row in latest:
         values = [
-            _exact(row.created_at), row.end_user.app.name, row.end_user.external_id, row.actor,
+            _utc_time(row.created_at), row.end_user.app.name, row.end_user.external_id, row.actor,
             row.verb, " ".join(row.subjects),
             resolve_url("dashboard:change", row.end_user_id, row.pk),
-            _exact(row.undone_at), row.undone_by,
+            _utc_time(row.undone_at), row.undone_by,
         ]  # fmt: skip
         file.writerow([f"'{one}" if one.startswith(FORMULA) else one for one in values])
     return answer
 
 
-def _exact(moment: Any) -> str:
+def _utc_time(moment: Any) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds") if moment else ""
 
 
 @access.page
 def change(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpResponse:
-    """One change: what it was about, who made it and why, with its Undo."""
+    """The page of one change: what it was about, who made it and why, with its Undo."""
     row = get_object_or_404(Change.objects.of(end_user).defer("rows"), pk=change)
     row.end_user = end_user
     about = queries.about([row], language_of())
@@ -140,8 +139,8 @@ def change(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpRespons
     return render(request, "activity/change.html", context)
 
 
-def _visible(request: HttpRequest) -> QuerySet[Receipt]:
-    """The receipts of the apps that this person may see."""
+def _receipts_of(request: HttpRequest) -> QuerySet[Receipt]:
+    """Returns the receipts of the apps that this operator may see."""
     rows = Receipt.objects.select_related("end_user", "app")
     if not hasattr(request.user, "operator"):
         return rows
@@ -150,8 +149,8 @@ def _visible(request: HttpRequest) -> QuerySet[Receipt]:
 
 @access.page
 def receipts(request: HttpRequest) -> HttpResponse:
-    """The latest receipts, or those with this id or of whoever had this id in their app."""
-    rows, wanted = _visible(request), request.GET.get("q", "").strip()[:MOST_TYPED]
+    """Lists the latest receipts, or those found by their id or by the user's id in the app."""
+    rows, wanted = _receipts_of(request), request.GET.get("q", "").strip()[:MOST_TYPED]
     if ids := access.valid_ids([wanted]):
         rows = rows.filter(pk__in=ids)
     elif wanted:
@@ -164,23 +163,23 @@ def receipts(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
-    """One receipt, to print or to give to whoever asked."""
+    """The page of one receipt, to print or to give to the person who asked."""
     with cells.everywhere():
-        rows = paging.first_of_cells(_visible(request).filter(pk=receipt), LATEST_ERASED, 1)
+        rows = paging.first_of_cells(_receipts_of(request).filter(pk=receipt), LATEST_ERASED, 1)
     if not rows:
         raise Http404
     row = rows[0]
-    left = 0
+    undecided = 0
     if row.end_user_id:
         with cells.entered(row._state.db or cells.SHARED):
             for report in Erasure.objects.of(row.end_user_id).filter(pk=row.pk):
-                left = len(report.unsure_message_ids) + len(report.unsure_contact_ids)
-    return render(request, "receipts/one.html", {"receipt": row, "left": left})
+                undecided = len(report.unsure_message_ids) + len(report.unsure_contact_ids)
+    return render(request, "receipts/one.html", {"receipt": row, "left": undecided})
 
 
 @access.page
 def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """All changes of an end user, the latest first."""
+    """Lists all changes of an end user, the latest first."""
     rows = Change.objects.of(end_user).defer("rows")
     by = request.GET.get("by", "")
     if by in queries.GROUPS:
@@ -193,22 +192,22 @@ def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.page
 def in_lives(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """What changed in the lives of an end user and their people, with the memories that tell it."""
+    """The page of what changed in the lives of an end user and their people, by which memories."""
     context = {"end_user": end_user, "found": queries.in_lives(end_user, language_of())}
     return render(request, "lives.html", context)
 
 
 @access.page
 def later(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """The changes that one Undo is to take back, and the later ones that go with them."""
-    wanted = _wanted(end_user, request.GET.getlist("change"))
-    later_by_id = {one.pk: one for change in wanted for one in later_changes(change)}
+    """The page of the changes that an Undo reverts, and of the later ones that go with them."""
+    chosen = _chosen_changes(end_user, request.GET.getlist("change"))
+    later_by_id = {one.pk: one for change in chosen for one in later_changes(change)}
     others = sorted(later_by_id.values(), key=lambda one: one.created_at, reverse=True)
     context = {
         "end_user": end_user,
-        "changes": wanted,
-        "later": [one for one in others if one not in wanted],
-        "about": queries.about([*wanted, *others], language_of()),
+        "changes": chosen,
+        "later": [one for one in others if one not in chosen],
+        "about": queries.about([*chosen, *others], language_of()),
         "next": feedback.ours(request, request.GET.get("next", "")),
     }
     return render(request, "later_changes.html", context)
@@ -216,35 +215,35 @@ def later(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.action(token=False)
 def undo(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpResponse:
-    """Takes a change back."""
+    """Undoes a change."""
     row = get_object_or_404(Change.objects.of(end_user), pk=change)
-    return _take_back(request, end_user, [row])
+    return _undo_changes(request, end_user, [row])
 
 
 @access.action(token=False)
 def undo_all(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Undoes the changes of one action, all or none; ``with_later`` also what came later."""
-    rows = _wanted(end_user, request.POST.getlist("change"))
-    return _take_back(request, end_user, rows, with_later=bool(request.POST.get("with_later")))
+    """Undoes the changes of one action, all or none; ``with_later``: also later ones in the way."""
+    rows = _chosen_changes(end_user, request.POST.getlist("change"))
+    return _undo_changes(request, end_user, rows, with_later=bool(request.POST.get("with_later")))
 
 
-def _wanted(end_user: EndUser, ids: Sequence[str]) -> list[Change]:
-    """The changes that are not undone of these, newest first."""
+def _chosen_changes(end_user: EndUser, ids: Sequence[str]) -> list[Change]:
+    """Returns the end user's changes with these ids, newest first."""
     rows = Change.objects.of(end_user).filter(pk__in=access.valid_ids(ids))
     return list(rows.order_by("-created_at", "pk"))
 
 
-def _take_back(
+def _undo_changes(
     request: HttpRequest, end_user: EndUser, rows: Sequence[Change], *, with_later: bool = False
 ) -> HttpResponse:
-    """Undoes changes in this order, all or none. A page names later ones in the way."""
+    """Undoes changes in this order, all or none; redirects to the page of later ones in the way."""
     undone = 0
     try:
         with atomic():
             for row in rows:
                 row.refresh_from_db(fields=["undone_at"])
                 if undone and row.undone_at:
-                    continue  # as a later one of another of these
+                    continue  # undone already, as a later change of another row
                 others = undo_change(row, actor=access.actor(request), with_later=with_later)
                 undone += 1 + len(others)
     except LaterChanges:

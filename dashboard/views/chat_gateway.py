@@ -1,5 +1,4 @@
-"""The gateway of an app: its model server, its keys, whose headers are believed, and the settings
-of chat clients."""
+"""Pages of an app's gateway: model server, keys, trusted headers, settings of chat clients."""
 
 import tomllib
 from pathlib import Path
@@ -22,15 +21,14 @@ from understanding.text import clean
 SHOWN_MODELS = 30
 KEY = "mio_…"
 
-
-# ``key`` is which kind of key a client takes: "signed" or "trusted" say who the user is in headers,
-# "app" in the body, "bound" in no way. ``settings`` has places for {base} and {key}.
+# ``key`` is the kind of key for a client: "signed" or "trusted" if headers name the user, "app" if
+# the body does, "bound" if nothing does. ``settings`` has placeholders for {base} and {key}.
 CLIENTS: list[dict[str, str]] = tomllib.loads(
     Path(__file__).parent.with_name("chat_clients.toml").read_text(encoding="utf-8")
 )["client"]
 
 
-def _app(request: HttpRequest, pk: int) -> App:
+def _active_app(request: HttpRequest, pk: int) -> App:
     return get_object_or_404(access.apps_of(request).filter(archived_at=None), pk=pk)
 
 
@@ -39,9 +37,9 @@ def _app(request: HttpRequest, pk: int) -> App:
 def show(
     request: HttpRequest, app: int, status: int = 200, secret: str = "", **more: object
 ) -> HttpResponse:
-    """Where the chats of an app go."""
+    """The page of the gateway: where the chats of an app are sent."""
     base = request.build_absolute_uri("/").rstrip("/")
-    row = _app(request, app)
+    row = _active_app(request, app)
     upstream = Upstream.objects.filter(app=row).first()
     context = {
         "app": row,
@@ -64,12 +62,12 @@ def show(
 @sensitive_post_parameters("key", "open_webui_secret")
 @sensitive_variables("sent", "key", "secret")
 def save(request: HttpRequest, app: int) -> HttpResponse:
-    """Sets where the chats go; a secret that is left empty stays as it is."""
-    row, sent = _app(request, app), request.POST
+    """Sets the model server of an app; a secret that is left empty stays as it is."""
+    row, sent = _active_app(request, app), request.POST
     url, placement = sent.get("url", "").strip(), sent.get("placement", "")
     if placement not in Upstream.Placement.values:
         placement = ""
-    key, secret = _given(request, "key"), _given(request, "open_webui_secret")
+    key, secret = _sent_secret(request, "key"), _sent_secret(request, "open_webui_secret")
     upstream = Upstream.objects.filter(app=row).first()
     problems = {}
     try:
@@ -94,8 +92,8 @@ def save(request: HttpRequest, app: int) -> HttpResponse:
     return redirect("dashboard:gateway", app)
 
 
-def _given(request: HttpRequest, name: str) -> str | None:
-    """A secret that a form sent: "" where it is to be taken away, None where it is to stay."""
+def _sent_secret(request: HttpRequest, name: str) -> str | None:
+    """Returns a secret that a form sent: "" to remove it, None to keep the stored one."""
     if request.POST.get(f"no_{name}"):
         return ""
     return request.POST.get(name, "").strip() or None
@@ -103,8 +101,8 @@ def _given(request: HttpRequest, name: str) -> str | None:
 
 @access.admin_action(all_cells=True, token=False)
 def test(request: HttpRequest, app: int) -> HttpResponse:
-    """Asks the model server for its models, and shows what it says."""
-    upstream = get_object_or_404(Upstream, app=_app(request, app))
+    """Asks the model server for its models and shows the answer."""
+    upstream = get_object_or_404(Upstream, app=_active_app(request, app))
     try:
         models = upstreams.models_of(upstream)
     except upstreams.NotAnswered as error:
@@ -114,15 +112,15 @@ def test(request: HttpRequest, app: int) -> HttpResponse:
 
 @access.admin_action(all_cells=True)
 def close(request: HttpRequest, app: int) -> HttpResponse:
-    """Closes the gateway of an app: its chats are refused, its secrets are gone."""
-    upstreams.remove(_app(request, app))
+    """Closes the gateway of an app: its chats are refused and its secrets deleted."""
+    upstreams.remove(_active_app(request, app))
     feedback.done(request, _("The gateway of this app is closed. What was remembered stays."))
     return redirect("dashboard:gateway", app)
 
 
 @access.admin_action(all_cells=True)
 def trust(request: HttpRequest, key: int) -> HttpResponse:
-    """Believes the plain headers of a key's client, or no longer: each undoes the other."""
+    """Sets whether the plain headers of a key's client are trusted."""
     visible = access.apps_of(request).filter(archived_at=None)
     row = get_object_or_404(ApiKey.objects.filter(app__in=visible, revoked_at=None), pk=key)
     row.trusted = bool(request.POST.get("trusted"))
@@ -137,8 +135,8 @@ def trust(request: HttpRequest, key: int) -> HttpResponse:
 @access.admin_action(all_cells=True, token=False)
 @sensitive_variables("secret")
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
-    """Makes a key for a chat client; it stands in this answer only."""
-    row, sent = _app(request, app), request.POST
+    """Creates a key for a chat client, which only this answer shows."""
+    row, sent = _active_app(request, app), request.POST
     user, label = sent.get("user", "").strip(), clean(sent.get("label", ""), MAX_LABEL)
     kind = sent.get("kind", "")
     try:

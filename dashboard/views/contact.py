@@ -1,5 +1,4 @@
-"""One person: the card and what is known, memories, timeline, relations, changes, and the corrections
-of them; and the choice of a person in a form."""
+"""Pages of one person, and the corrections of what is known; the picker of a person in forms."""
 
 import re
 from collections.abc import Callable
@@ -45,7 +44,7 @@ MAX_TEXT = 200
 
 
 def typed(request: HttpRequest, name: str = "q") -> str:
-    """What was typed into a search field, harmless and short enough."""
+    """Returns the text typed into a search field, without NUL characters, at most MAX_TEXT long."""
     sent = request.POST if request.method == "POST" else request.GET
     return sent.get(name, "").replace("\0", "").strip()[:MAX_TEXT]
 
@@ -53,8 +52,8 @@ def typed(request: HttpRequest, name: str = "q") -> str:
 def picker(
     request: HttpRequest, end_user: EndUser, *without: UUID, same: Contact | None = None
 ) -> dict[str, Any]:
-    """What ``contacts/_picker.html`` and ``_picked.html`` show: people that ``?q=`` finds, without
-    ``without`` and ``?without=``, the likeliest first where ``same`` or ``?same=`` is looked for."""
+    """Returns what ``contacts/_picker.html`` and ``_picked.html`` show: people found by ``?q=``,
+    except ``without`` and ``?without=``; those most like ``same`` (or ``?same=``) first."""
     ids = [*without, *access.valid_ids(request.GET.getlist("without"))]
     q = typed(request)
     same = access.chosen_contact(end_user, request.GET.get("same", "")) or same
@@ -69,7 +68,7 @@ def picker(
 
 @access.page
 def pick(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """People to choose from: the fragment for htmx, a page of links without."""
+    """Shows people to choose from: the fragment for htmx, a page of links without."""
     template = "_picked.html" if access.wants_part(request) else "pick.html"
     context = {"end_user": end_user, **picker(request, end_user)}
     return render(request, f"contacts/{template}", context)
@@ -77,11 +76,11 @@ def pick(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.page
 def contact(request: HttpRequest, person: Contact) -> HttpResponse:
-    """One person; the address of a merged one leads to the survivor."""
-    named = request.resolver_match.kwargs["contact"]  # type: ignore[union-attr]
-    if person.pk != named:
+    """The page of one person; the address of a merged one redirects to the survivor."""
+    requested_id = request.resolver_match.kwargs["contact"]  # type: ignore[union-attr]
+    if person.pk != requested_id:
         address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
-        return redirect(f"{address}?merged={named}")
+        return redirect(f"{address}?merged={requested_id}")
     tab = request.GET.get("tab", "")
     tab = tab if tab in TABS else "card"
     namesakes = queries.namesakes(person)
@@ -108,7 +107,7 @@ def _tabs() -> list[tuple[str, str, str]]:
     return [(tab, name, str(place)) for place, (tab, name) in enumerate(zip(TABS, names, strict=True), 1)]  # fmt: skip
 
 
-def _card(_request: HttpRequest, person: Contact) -> dict[str, Any]:
+def _card_tab(_request: HttpRequest, person: Contact) -> dict[str, Any]:
     user = person.end_user
     return {
         "tokens": estimate_tokens(person.card_today),
@@ -120,34 +119,34 @@ def _card(_request: HttpRequest, person: Contact) -> dict[str, Any]:
     }
 
 
-def _memories(request: HttpRequest, person: Contact) -> dict[str, Any]:
+def _memories_tab(request: HttpRequest, person: Contact) -> dict[str, Any]:
     page = pager.page_of(request, queries.memories_about(person), queries.memory_order(person))
     return {"page": page, "replacements": memories.replacements(person.end_user, page.rows)}
 
 
-def _relations(request: HttpRequest, person: Contact) -> dict[str, Any]:
+def _relations_tab(request: HttpRequest, person: Contact) -> dict[str, Any]:
     rows = Relation.objects.of(person.end_user_id).among([person.pk]).order_by("id")
     people.tell_apart(one for row in rows for one in (row.subject, row.object))
     return {"relations": rows, **picker(request, person.end_user, person.pk)}
 
 
-def _changes(request: HttpRequest, person: Contact) -> dict[str, Any]:
+def _changes_tab(request: HttpRequest, person: Contact) -> dict[str, Any]:
     page = pager.page_of(request, queries.changes_of(person), ["-created_at", "id"])
     return {"page": page, "about": changes.about(page.rows, language_of())}
 
 
 TABS: dict[str, Callable[[HttpRequest, Contact], dict[str, Any]]] = {
-    "card": _card,
-    "memories": _memories,
+    "card": _card_tab,
+    "memories": _memories_tab,
     "timeline": lambda _request, _person: {},
-    "relations": _relations,
-    "changes": _changes,
+    "relations": _relations_tab,
+    "changes": _changes_tab,
 }
 
 
 @access.page
 def sources(request: HttpRequest, person: Contact) -> HttpResponse:
-    """The memories of ``?m=`` with the messages that they rest on: a fragment, or a page."""
+    """Shows the memories of ``?m=`` with their source messages: a fragment, or a page."""
     ids = access.valid_ids(request.GET.getlist("m"))
     context = {
         **queries.head_of(person),
@@ -165,7 +164,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 
 def to_tab(request: HttpRequest, person: Contact, tab: str = "card") -> HttpResponse:
-    """Back to where the form was, or to this tab of the person's page."""
+    """Redirects to where the form was, or to this tab of the person's page."""
     if request.POST.get("next"):
         return feedback.back(request, "dashboard:contact", person.end_user_id, person.pk)
     return redirect(f"{reverse('dashboard:contact', args=[person.end_user_id, person.pk])}?tab={tab}")  # fmt: skip
@@ -205,7 +204,7 @@ def show_edit(request: HttpRequest, person: Contact) -> HttpResponse:
 
 @access.action
 def edit(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Changes who a person is; an old name stays as an alias."""
+    """Edits a person's name and basic facts; an old name stays as an alias."""
     form, actor = PersonForm(request.POST), access.actor(request)
     if form.is_valid():
         options = {name: form.cleaned_data[name] for name in ("why", "namesake")}
@@ -219,7 +218,7 @@ def edit(request: HttpRequest, person: Contact) -> HttpResponse:
 
 @access.action
 def archive(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Puts a person into the archive, or brings them back."""
+    """Archives a person, or restores them."""
     archived, actor = bool(request.POST.get("archived")), access.actor(request)
     change = archive_contact(person.end_user, person.pk, actor=actor, archived=archived)
     message = _("%(name)s is in the archive.") if archived else _("%(name)s is back.")
@@ -229,7 +228,7 @@ def archive(request: HttpRequest, person: Contact) -> HttpResponse:
 
 @access.action
 def not_a_person(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Says that this is no person; memories stay."""
+    """Marks a contact as no person; its memories stay."""
     actor = access.actor(request)
     change = not_people.not_a_person(person.end_user, person.pk, actor=actor)
     message = _("%(name)s is not taken for a person any more. Memories stay.")
@@ -251,7 +250,7 @@ def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
     try:
         store.clean_name(alias)
     except store.InvalidContact:
-        return _typed_again(request, person, "#names-title", "alias")
+        return _retry_form(request, person, "#names-title", "alias")
     if do == "add" and alias in (person.name, *person.aliases):
         feedback.done(request, _("This is already known."))
     elif do in does:
@@ -265,10 +264,10 @@ def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
     return to_tab(request, person)
 
 
-def _typed_again(
+def _retry_form(
     request: HttpRequest, person: Contact, to: str, *fields: str, **more: object
 ) -> HttpResponse:
-    """The person's page at the form ``to``, with what was typed in its fields."""
+    """Redirects to the form ``to`` on the person's page, with what was typed in its fields."""
     typed = more | {name: request.POST.get(name, "") for name in fields}
     address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
     return redirect(f"{address}?{urlencode(typed)}{to}")
@@ -276,10 +275,10 @@ def _typed_again(
 
 @access.action
 def remove_reference(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Takes away a phrase by which the user may mean the person."""
+    """Removes a phrase by which the user may refer to the person."""
     phrase = request.POST.get("phrase", "").replace("\0", "")
     change = deny_reference(
-        person.end_user, person.pk, phrase, actor=access.actor(request), why=_why(request)
+        person.end_user, person.pk, phrase, actor=access.actor(request), why=_reason(request)
     )
     if change is not None:
         message = _("%(phrase)s no longer means %(name)s.")
@@ -290,10 +289,10 @@ def remove_reference(request: HttpRequest, person: Contact) -> HttpResponse:
 def _edit(
     request: HttpRequest, person: Contact, values: dict[str, Any], message: str, **holes: Any
 ) -> None:
-    """Changes these values of a person, and says so."""
+    """Edits these values of a person and shows the message, or that the name is taken."""
     try:
         _contact, change = edit_contact(
-            person.end_user, person.pk, values, actor=access.actor(request), why=_why(request)
+            person.end_user, person.pk, values, actor=access.actor(request), why=_reason(request)
         )
     except NameTaken:
         feedback.refused(request, _("Someone of this name is already known."))
@@ -301,27 +300,27 @@ def _edit(
         feedback.done(request, message, change, **holes)
 
 
-def _why(request: HttpRequest) -> str:
+def _reason(request: HttpRequest) -> str:
     return request.POST.get("why", "").replace("\0", "")[:500]
 
 
 @access.action
 def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
-    key = _key(request.POST.get("key", ""))
-    old, new = (_value(request.POST.get(name, "")) for name in ("old", "new"))
+    """Adds a value of an attribute (``new``), replaces ``old`` by it, or removes ``old``."""
+    key = _attribute_key(request.POST.get("key", ""))
+    old, new = (_clean_value(request.POST.get(name, "")) for name in ("old", "new"))
     if "remove" in request.POST:
         new = ""
     if not key or not (old or new):
-        return _typed_again(request, person, "#add", "key", "new", problem=1)
-    current = [str(entry["value"]) for entry in person.attributes.get(key, ())]
-    if old and old not in map(_value, current):
-        raise Http404  # the form's token tells of a value that was changed since
-    after = with_value(current, old, new, single=False, most=MAX_VALUE)
+        return _retry_form(request, person, "#add", "key", "new", problem=1)
+    before = [str(entry["value"]) for entry in person.attributes.get(key, ())]
+    if old and old not in map(_clean_value, before):
+        raise Http404  # the form's token already reports a value that was changed since
+    after = with_value(before, old, new, single=False, most=MAX_VALUE)
     stated: list[str | Dated] = [*after]
     if new and (since := request.POST.get("since", "")) != request.POST.get("was", ""):
-        stated = [Dated(one, _since(person, since)) if one == new else one for one in after]
-    if stated == current:
+        stated = [Dated(one, _start_of_day(person, since)) if one == new else one for one in after]
+    if stated == before:
         feedback.done(request, _("This is already known."))
     else:
         message = _("Saved.") if new else _("Removed.")
@@ -329,31 +328,31 @@ def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
     return to_tab(request, person)
 
 
-def _key(text: str) -> str:
-    """``blood_type`` of "Blood type", or a label in either language; "" for no key."""
+def _attribute_key(text: str) -> str:
+    """Returns ``blood_type`` for "Blood type" or a label in either language; "" if it is no key."""
     text = text.strip().lower()
-    for key, known in ATTRIBUTES.items():
-        if text in (key, *(name.lower() for name in known.labels.values())):
+    for key, attribute in ATTRIBUTES.items():
+        if text in (key, *(name.lower() for name in attribute.labels.values())):
             return key
     key = re.sub(r"[\s_-]+", "_", text)
     return key if _KEY.fullmatch(key) else ""
 
 
-def _since(person: Contact, text: str) -> str | None:
-    """The beginning of a day, as typed, in the end user's zone; None for no day."""
+def _start_of_day(person: Contact, text: str) -> str | None:
+    """Returns the ISO time at which a typed day begins in the end user's zone; None for no day."""
     with suppress(ValueError):
         if day := parse_date(text):
             return datetime.combine(day, time.min, person.end_user.zone).isoformat()
     return None
 
 
-def _value(text: str) -> str:
+def _clean_value(text: str) -> str:
     return " ".join(text.replace("\0", "").split())[:MAX_VALUE]
 
 
 @access.action
 def resolve(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Says which of several values is right, or that ``all`` are."""
+    """Records which of several values of an attribute is right, or that ``all`` are."""
     key = request.POST.get("key", "")
     value = None if "all" in request.POST else request.POST.get("value", "")
     change = merge_contacts.resolve_attribute(
@@ -368,7 +367,7 @@ def resolve(request: HttpRequest, person: Contact) -> HttpResponse:
 
 @access.action
 def note(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Keeps the operators' note on a person."""
+    """Stores the operators' note on a person."""
     text = request.POST.get("note", "").replace("\r\n", "\n").strip()
     if len(text) > MAX_NOTE:
         feedback.refused(request, _("A note has at most %(n)d characters."), n=MAX_NOTE)
@@ -382,12 +381,12 @@ def note(request: HttpRequest, person: Contact) -> HttpResponse:
 
 @access.action
 def relate(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Says what another person is to this one (``way`` of), or this one to the other (to)."""
+    """Adds a relation: what another person is to this one or, with ``way`` "to", the reverse."""
     other = access.chosen_contact(person.end_user, request.POST.get("person", ""))
     kind = request.POST.get("kind", "").replace("\0", "")
     if other is None:
         more = {"tab": "relations", "problem": 1}
-        return _typed_again(request, person, "#relate-title", "kind", "way", **more)
+        return _retry_form(request, person, "#relate-title", "kind", "way", **more)
     subject, of = (person, other) if request.POST.get("way") == "to" else (other, person)
     actor = access.actor(request)
     change = add_relation(person.end_user, subject.pk, kind, of.pk, actor=actor)

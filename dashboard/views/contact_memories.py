@@ -1,5 +1,4 @@
-"""Corrections of chosen memories: those of a person's page, or the one of its own page; and
-forgetting them, or a person."""
+"""Corrections of chosen memories, and the pages of forgetting memories or a person."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -25,32 +24,32 @@ from memories.erasure import erase
 from memories.erasure.erase import Preview
 from memories.models import Memory
 
-# What is chosen in a list comes by POST, with ``ask``: no address holds a list of ids.
+# A choice from a list is sent by POST with ``ask``, so that no address contains a list of ids.
 ASK = "ask"
 
 
-def _of_chosen(view: access.View) -> access.View:
-    """A view of the memories that were sent, about the person where the address names one."""
+def _with_memories(view: access.View) -> access.View:
+    """Decorates a view: it gets the memories sent; those of the person if the address names one."""
 
     @wraps(view)
-    def with_chosen(request: HttpRequest, **named: Any) -> HttpResponseBase:
-        if "memories" not in named:
+    def with_memories(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
+        if "memories" not in arguments:
             sent = request.POST if request.method == "POST" else request.GET
             ids = access.valid_ids(sent.getlist("memory"))
-            person = named.get("person")
-            rows: Any = queries.memories_about(person) if person else named["end_user"].memories
-            named["memories"] = list(rows.filter(pk__in=ids).order_by("-said_at", "id"))
-        if named["memories"]:
-            return view(request, **named)
+            person = arguments.get("person")
+            rows: Any = queries.memories_about(person) if person else arguments["end_user"].memories
+            arguments["memories"] = list(rows.filter(pk__in=ids).order_by("-said_at", "id"))
+        if arguments["memories"]:
+            return view(request, **arguments)
         feedback.refused(request, _("Choose memories first."))
-        if "person" in named:
-            return to_tab(request, named["person"], "memories")
-        return feedback.back(request, "dashboard:memories", named["end_user"].pk)
+        if "person" in arguments:
+            return to_tab(request, arguments["person"], "memories")
+        return feedback.back(request, "dashboard:memories", arguments["end_user"].pk)
 
-    return with_chosen
+    return with_memories
 
 
-def _each(
+def _apply_to_memories(
     request: HttpRequest,
     person: Contact,
     memories: Sequence[Memory],
@@ -58,8 +57,8 @@ def _each(
     message: Any,
     name: str,
 ) -> HttpResponse:
-    """Calls the verb with every memory or, where one refuses, changes none; one Undo takes all back.
-    The message has holes for how many they are (``count``), and for a ``name``."""
+    """Calls the verb with every memory, or changes none if one refuses; one Undo reverts all. The
+    message has placeholders for their number (``count``) and for a ``name``."""
     with atomic():
         changes = [verb(memory) for memory in memories]
     feedback.done(request, message, *changes, count=len(memories), name=name)
@@ -67,9 +66,9 @@ def _each(
 
 
 @access.action
-@_of_chosen
+@_with_memories
 def unlink(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
-    """Says that memories are not about this person."""
+    """Records that memories are not about this person."""
     user, actor = person.end_user, access.actor(request)
 
     def verb(memory: Memory) -> Change | None:
@@ -80,13 +79,13 @@ def unlink(request: HttpRequest, person: Contact, memories: Sequence[Memory]) ->
         "%(count)s memories unlinked from %(name)s.",
         "count",
     )
-    return _each(request, person, memories, verb, message, person.name)
+    return _apply_to_memories(request, person, memories, verb, message, person.name)
 
 
 @access.action
-@_of_chosen
+@_with_memories
 def outdate(request: HttpRequest, end_user: EndUser, memories: Sequence[Memory]) -> HttpResponse:
-    """Says that memories are no longer true."""
+    """Marks memories as no longer true."""
     active = [memory for memory in memories if memory.status == Memory.Status.ACTIVE]
     change = edit_memories.outdate(end_user, active, actor=access.actor(request))
     message = ngettext(
@@ -97,9 +96,9 @@ def outdate(request: HttpRequest, end_user: EndUser, memories: Sequence[Memory])
 
 
 @access.page
-@_of_chosen
+@_with_memories
 def show_move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
-    """The form that asks to whom memories are moved, or asks again with what is missing."""
+    """The form that asks to whom memories are moved; 422 if no person was chosen."""
     sent = request.POST if request.method == "POST" else request.GET
     status = 200 if request.method == "GET" or ASK in request.POST else 422
     back_to = feedback.ours(request, sent.get("next", ""))
@@ -120,9 +119,9 @@ def show_move(request: HttpRequest, person: Contact, memories: Sequence[Memory])
 
 
 @access.action
-@_of_chosen
+@_with_memories
 def move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
-    """Says that memories are about another person."""
+    """Moves memories to another person."""
     user, actor = person.end_user, access.actor(request)
     other = access.chosen_contact(user, request.POST.get("person", ""))
     if other is None:
@@ -135,26 +134,26 @@ def move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> H
     message = ngettext_lazy(
         "%(count)s memory moved to %(name)s.", "%(count)s memories moved to %(name)s.", "count"
     )
-    return _each(request, person, memories, verb, message, other.name)
+    return _apply_to_memories(request, person, memories, verb, message, other.name)
 
 
 @access.page
-@_of_chosen
+@_with_memories
 def show_split(
     request: HttpRequest,
     person: Contact,
     memories: Sequence[Memory],
     form: SplitForm | None = None,
 ) -> HttpResponse:
-    """The form that asks who memories are about instead."""
+    """The form that asks for the new person whom the memories are about."""
     context = {**queries.head_of(person), "memories": memories, "form": form or SplitForm()}
     return render(request, "contacts/split.html", context, status=422 if form else 200)
 
 
 @access.action
-@_of_chosen
+@_with_memories
 def split(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
-    """Says that memories are about somebody who was taken for this person."""
+    """Moves memories to a new person, who was taken for this one."""
     if ASK in request.POST:
         return show_split.render(request, person=person, memories=memories)
     form, ids = SplitForm(request.POST), [memory.pk for memory in memories]
@@ -169,14 +168,14 @@ def split(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> 
 
 
 def _forget_page(request: HttpRequest, plan: Preview, **context: Any) -> HttpResponse:
-    """The page that says what forgetting erases."""
+    """The page that shows what forgetting erases."""
     context |= {"plan": plan, "page": pager.page_of(request, plan.rows, ["-said_at", "id"])}
     return render(request, "contacts/forget.html", context)
 
 
 @access.admin_page
 def show_forget(request: HttpRequest, person: Contact) -> HttpResponse:
-    """How much forgetting a person erases, and which memories, page by page."""
+    """The page that shows how much forgetting a person erases, and which memories."""
     plan = erase.preview_contact(person.end_user, person.pk)
     return _forget_page(request, plan, **queries.head_of(person))
 
@@ -191,11 +190,11 @@ def forget_person(request: HttpRequest, person: Contact) -> HttpResponse:
 
 
 @access.admin_page
-@_of_chosen
+@_with_memories
 def show_forget_memories(
     request: HttpRequest, end_user: EndUser, memories: Sequence[Memory]
 ) -> HttpResponse:
-    """How much forgetting memories erases, and which."""
+    """The page that shows how much forgetting memories erases, and which."""
     sent = request.POST if request.method == "POST" else request.GET
     plan = erase.preview_memories(end_user, [memory.pk for memory in memories])
     back_to = feedback.ours(request, sent.get("next", ""))
@@ -203,11 +202,11 @@ def show_forget_memories(
 
 
 @access.admin_action
-@_of_chosen
+@_with_memories
 def forget_memories(
     request: HttpRequest, end_user: EndUser, memories: Sequence[Memory]
 ) -> HttpResponse:
-    """Erases memories with everything that was derived from them, after all that was shown."""
+    """Erases memories with everything derived from them, once that was shown (``sure``)."""
     if "sure" not in request.POST:
         return show_forget_memories.render(request, end_user=end_user, memories=memories)
     ids = [memory.pk for memory in memories]

@@ -1,4 +1,4 @@
-"""The people of an end user."""
+"""Pages of the people of an end user: the list, the map, and merging."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,18 +14,18 @@ from dashboard.queries.people_map import people_map
 from dashboard.views import contact, contact_memories
 from understanding.names import GROUPS
 
-MOST_APART = 12  # people told apart at once: every pair of them is remembered
+MOST_APART = 12  # people marked as different at once: every pair of them is stored
 
 
 @access.page
 def contacts(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """The people of an end user, searched, filtered and sorted."""
+    """Lists the people of an end user, searched, filtered and sorted."""
     q, group, only = (contact.typed(request, name) for name in ("q", "group", "only"))
     sort = request.GET.get("sort", "")
     sort = sort if sort in queries.SORTS else "recent"
     rows = queries.people(end_user, q, group, only)
     page = pager.page_of(request, rows, queries.SORTS[sort])
-    whole = page.first and not page.next
+    is_complete = page.first and not page.next
     queries.tell_apart(page.rows)
     queries.describe(end_user, page.rows)
     context = {
@@ -34,7 +34,7 @@ def contacts(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         "asked": {"q": q, "group": group, "only": only, "sort": sort},
         "narrowed": bool(q or group or only),
         "groups": _groups(),
-        "total": len(page.rows) if whole else queries.capped(rows),
+        "total": len(page.rows) if is_complete else queries.capped(rows),
         "most": queries.MOST,
     }
     template = "_list.html" if access.target(request) == "people" else "list.html"
@@ -42,14 +42,14 @@ def contacts(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 
 def _groups() -> list[tuple[str, str]]:
-    """The groups to filter by, with how they are called."""
+    """Returns the groups to filter by, with their names."""
     named = [(group, words.in_words(words.GROUPS, group)) for group in GROUPS]
     return [*named, (queries.NO_GROUP, _("Unknown"))]
 
 
 @access.page
 def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Who knows whom, drawn and as a list."""
+    """The page of who knows whom, as a drawing and as a list."""
     chosen = next(iter(access.valid_numbers([request.GET.get("group", "")])), None)
     drawn = people_map(end_user, chosen)
     queries.tell_apart(one.contact for _title, people in drawn["groups"] for one in people)
@@ -59,7 +59,7 @@ def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.action(token=False)
 def merge_chosen(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Leads to the comparison of two people chosen in the list."""
+    """Redirects to the comparison of two people chosen in the list."""
     chosen = access.valid_ids(request.POST.getlist("contact"))
     if len(chosen) != 2:
         feedback.refused(request, _("Choose exactly two people to merge."))
@@ -70,7 +70,7 @@ def merge_chosen(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.action
 def tell_apart(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Says that the people chosen in the list are all different people, each pair of them."""
+    """Records that the people chosen in the list are different, each pair of them."""
     chosen = access.valid_ids(request.POST.getlist("contact"))
     if 2 <= len(chosen) <= MOST_APART:
         change = not_the_same(end_user, *chosen, actor=access.actor(request))
@@ -83,7 +83,7 @@ def tell_apart(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.page
 def merge_with(request: HttpRequest, person: Contact) -> HttpResponse:
-    """The choice of somebody to compare a person with before a merge."""
+    """The page to choose a person to compare with another before a merge."""
     chosen = access.valid_ids(request.GET.getlist("person"))
     if chosen:
         other = access.get_contact(person.end_user, chosen[0])

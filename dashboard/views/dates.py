@@ -1,4 +1,4 @@
-"""Important dates of an end user and their people: list, state, remove, and the calendar feed."""
+"""Pages of important dates of an end user and their people; the address of the calendar feed."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -30,7 +30,7 @@ MOST_PEOPLE = 500  # to choose from in the form
 def show(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
-    """All dates, the next first; with the form to state one, and the feed."""
+    """Lists all dates, the next first, with the form to state one, and the feed."""
     dates = rows_of(edit_dates.dates_of(end_user), end_user.today)
     tell_apart(one["contact"] for one in dates if one["contact"])
     people = Contact.objects.of(end_user).listed().order_by("sort_key", "id")
@@ -46,7 +46,7 @@ def show(
 
 @access.action
 def save(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """States a date; a value that is not exactly one day is refused."""
+    """Stores a date; a value that is not exactly one day is refused."""
     sent = {name: request.POST.get(name, "").strip() for name in ("contact", "kind", "value")}
     person = access.chosen_contact(end_user, sent["contact"])
     day = read(sent["value"]) if len(sent["value"]) <= MAX_VALUE else None
@@ -79,7 +79,7 @@ def remove(request: HttpRequest, end_user: EndUser, date: UUID) -> HttpResponse:
 @access.admin_action
 @sensitive_variables("secret")
 def issue(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Makes the feed's address, or a new one; it is shown on this answer only."""
+    """Creates or replaces the address of the feed, which only this answer shows, or revokes it."""
     if "revoke" in request.POST:
         end_user.revoke_calendar()
         feedback.done(request, _("The address no longer works."))
@@ -89,9 +89,9 @@ def issue(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 
 def rows_of(dates: Sequence[ImportantDate], today: date) -> list[dict[str, Any]]:
-    """These dates in the reader's language as seen today. ``key`` is the attribute, ``said`` the day
-    as it is stored; it comes next ``on`` a day of ``month``, in ``days``; ``elsewhere``: that is not
-    the day stored (a lunar day, or 29 February)."""
+    """Returns these dates in the reader's language as seen today. ``key`` is the attribute,
+    ``said`` the stored day; it comes next ``on`` a day of ``month``, in ``days`` days;
+    ``elsewhere``: on another day than the stored one (a lunar day, or 29 February)."""
     language, rows = language_of(), []
     for one in dates:
         row: dict[str, Any] = {"id": one.id, "contact": one.contact, "key": one.kind}

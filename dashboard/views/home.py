@@ -1,4 +1,4 @@
-"""Home: what needs a person now, and how the pipeline is doing."""
+"""The home page: what needs a person now and how the pipeline is doing; and the search box."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -22,13 +22,13 @@ from dashboard.queries.contacts import tell_apart
 from dashboard.views.contact import typed
 from memories.providers.factory import embedder, language_provider
 
-FIRST = 5  # of each kind
-WIDTH, HEIGHT, GAP, LEAST = 280.0, 56.0, 2.0, 1.5  # of a chart, its bars and what is above zero
+FIRST = 5  # rows that are shown of each queue
+WIDTH, HEIGHT, GAP, LEAST = 280.0, 56.0, 2.0, 1.5  # of a chart; between bars; least bar above zero
 
 
 @access.page
 def home(request: HttpRequest) -> HttpResponse:
-    """The queue of what waits for a decision; charts of the last two weeks."""
+    """The home page: what waits for a decision, and charts of the last two weeks."""
     users = access.end_users_of(request)
     today = timezone.localdate()
     queues = {**review.queues(users), **queries.queues(users)}
@@ -62,7 +62,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
-    """Each queue with how many decisions wait in it and the address of its page."""
+    """Returns each queue with the number of decisions in it and the address of its page."""
     kinds = [
         (_("Duplicates"), counts["merges"], reverse("dashboard:review"), "r"),
         (_("Unclear person"), counts["links"], reverse("dashboard:links"), ""),
@@ -78,7 +78,7 @@ def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
 
 @access.question
 def cell(request: HttpRequest) -> HttpResponse:
-    """Has the pages show another cell, from the one on that it was chosen on."""
+    """Has the pages show another cell from now on."""
     if (name := request.POST.get("cell", "")) in cells.names():
         request.session[access.CELL] = name
     return feedback.back(request, "dashboard:home")
@@ -87,8 +87,8 @@ def cell(request: HttpRequest) -> HttpResponse:
 def bars(
     values: Sequence[float], names: Sequence[str], summary: str, form: str, tone: str = ""
 ) -> dict[str, Any]:
-    """A bar chart for an SVG of WIDTH × HEIGHT: a bar a value, in their order; the highest fills
-    the box, and what is above zero shows. ``form`` is how a value is written."""
+    """Returns a bar chart for an SVG of WIDTH × HEIGHT: a bar per value, in order; the highest
+    fills the box, one above zero is visible. ``form`` formats a value."""
     most = max(values, default=0.0)
     step = WIDTH / max(len(values), 1)
     drawn = []
@@ -101,7 +101,7 @@ def bars(
 
 
 def _figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
-    """The figures of the last two weeks: a chart of each that is not zero."""
+    """Returns the figures of the last two weeks, with a chart of each that is not zero."""
     figures = queries.figures(users, today)
     names = [formats.date_format(day) for day in figures["days"]]
     tokens, costs, fallback = (figures[name] for name in ("tokens", "costs", "fallback"))
@@ -133,14 +133,14 @@ def _figures(users: QuerySet[EndUser], today: date) -> dict[str, Any]:
 
 @access.page
 def health(request: HttpRequest) -> HttpResponse:
-    """The live part of home: how the pipeline is doing."""
+    """The part of home that updates itself: how the pipeline is doing."""
     users = access.end_users_of(request)
     return render(request, "_health.html", {"health": queries.health(users)})
 
 
 @access.page
 def find(request: HttpRequest) -> HttpResponse:
-    """What was found of each kind, in one's own apps."""
+    """The page of what a search finds in the operator's apps, by kind."""
     q = typed(request)
     visible = access.end_users_of(request)
     with cells.everywhere():

@@ -1,5 +1,4 @@
-"""Imports of chat histories, address books and memories: uploading a file, saying who in it is who,
-taking it in; and the address book as a file."""
+"""Pages of imports: upload a file, state who is who, start; and the address book as a file."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -29,11 +28,11 @@ DAY_ORDERS = {"day": True, "month": False}
 
 
 def _import(end_user: EndUser, pk: UUID) -> Import:
-    """An import of this end user; Http404."""
+    """Returns an import of this end user. Raises Http404."""
     return get_object_or_404(Import.objects.of(end_user), pk=pk)
 
 
-def _unreadable(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+def _refuse_file(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     feedback.refused(request, _("This file is gone or can't be read: upload it again."))
     return redirect("dashboard:imports", end_user.pk)
 
@@ -42,7 +41,7 @@ def _unreadable(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 def imports(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
-    """The imports of a user with how far they are, and the form for another file."""
+    """Lists the imports of a user with their progress, and the form for another file."""
     rows = list(Import.objects.of(end_user)[:SHOWN])
     busy = any(row.state in (Import.State.UPLOADED, Import.State.RUNNING) for row in rows)
     context = {
@@ -64,7 +63,7 @@ def imports(
 
 @access.action(token=False)
 def upload(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Stores a file, to be looked through by a worker."""
+    """Stores a file, which a worker then looks through."""
     sent, zone = request.FILES.get("file"), request.POST.get("zone", "").strip()
     problem = zone_problem = ""
     if sent is None:
@@ -88,7 +87,7 @@ def upload(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 def one_import(
     request: HttpRequest, end_user: EndUser, chat: UUID, status: int = 200, **more: object
 ) -> HttpResponse:
-    """What was found in a file, and the question who the user is; how far it is."""
+    """The page of one import: what is in the file, who the user is, and its progress."""
     import_ = _import(end_user, chat)
     found = uploads.found_in(import_)
     context = {
@@ -108,7 +107,7 @@ def one_import(
 
 
 def _added(adds: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    """What an entry of a file adds, as pairs of what it is and its values."""
+    """Returns what an entry of a file adds, as pairs of a label and its values."""
     between = pgettext("list", ", ")
     return [
         (field(key) if key in FIELDS else label(key, language_of()), between.join(values))
@@ -119,7 +118,7 @@ def _added(adds: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
 
 @access.action
 def look_again(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
-    """Reads the dates of a file in another order."""
+    """Has the dates of a file read in another order of day and month."""
     import_ = _import(end_user, chat)
     ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
     order = DAY_ORDERS.get(request.POST.get("order", ""))
@@ -130,11 +129,11 @@ def look_again(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRespo
 
 @access.action
 def say_who(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
-    """Notes who of a file with people is the user, and has it looked at again."""
+    """Stores who in a file of people is the user, and has it looked through again."""
     import_ = _import(end_user, chat)
     found, me = uploads.found_in(import_), request.POST.get("me")
     if found is None:
-        return _unreadable(request, end_user)
+        return _refuse_file(request, end_user)
     keys = [one["key"] for one in found.owners] + ([""] if found.may_be_none else [])
     if me is None or me not in keys:
         return one_import.render(request, end_user, chat, 422, problem=_("Say who the user is."))
@@ -144,18 +143,18 @@ def say_who(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse
 
 @access.admin_page
 def address_book(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """The people as a file for other programs."""
+    """Returns the user's people as a file for other programs."""
     form = request.GET.get("format", "")
     return api.as_file(end_user, BOOKS.get(form, vcard))
 
 
 @access.action
 def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
-    """Takes a file in as it was answered or chosen."""
+    """Starts the import of a file, with the answers and choices made."""
     import_, sent = _import(end_user, chat), request.POST
     found, me = uploads.found_in(import_), sent.get("me", "")
     if found is None or found.error or not (found.messages or found.answered):
-        return _unreadable(request, end_user)
+        return _refuse_file(request, end_user)
     chosen = {}
     for entry in found.entries:
         choice = sent.get(f"choice-{entry['number']}", "")
@@ -174,7 +173,7 @@ def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
 
 @access.action
 def drop(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
-    """Deletes an upload that was not taken in: nothing of it is anywhere else."""
+    """Deletes an upload that was not imported; nothing of it is stored anywhere else."""
     import_ = _import(end_user, chat)
     waiting = [Import.State.UPLOADED, Import.State.READY]
     if Import.objects.filter(pk=import_.pk, state__in=waiting).delete()[0]:

@@ -1,4 +1,4 @@
-"""Memories: found by the product's own search, each with its reasons, history and edges."""
+"""Pages of memories: the list, search with reasons, and one memory with its corrections."""
 
 from typing import Any
 from uuid import UUID
@@ -28,13 +28,13 @@ from memories.search.tokens import distinct_words
 from memories.types import MemoryType, Subtype
 
 MAX_QUERY = 2000
-NOBODY = "nobody"  # of ?about=: what should be about somebody
+NOBODY = "nobody"  # value of ?about=: memories that lack a person
 TYPES, INTENTS = frozenset(MemoryType), frozenset(Intent)
 
 
 @access.page
 def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """The latest memories or, for words, what the search finds and why."""
+    """Lists the latest memories or, for a search text, what the search finds and why."""
     wanted = request.GET.get("q", "").strip()[:MAX_QUERY]
     kind = request.GET.get("type", "")
     status, intent = request.GET.get("status", "active"), request.GET.get("intent", "")
@@ -50,12 +50,12 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         "intents": list(Intent),
     }
     if wanted:
-        given = intent if intent in INTENTS else None
+        chosen_intent = intent if intent in INTENTS else None
         hits = recall.search(
             end_user,
             SearchRequest(
                 wanted,
-                intent=given,
+                intent=chosen_intent,
                 limit=queries.FOUND,
                 statuses=[status] if status in Memory.Status else list(Memory.Status),
                 types=[kind] if kind in TYPES else [],
@@ -68,7 +68,7 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         context["results"] = results
         context["names"] = [word for word in distinct_words(wanted) if len(word) > 1]
         context["near"], context["far"] = queries.by_relevance(end_user, wanted, results)
-        context["understood"] = understand(wanted, given, timezone.localtime())
+        context["understood"] = understand(wanted, chosen_intent, timezone.localtime())
         shown = [memory for _hit, memory in results]
     else:
         rows = queries.latest(end_user, status, context["type"], of_nobody=of_nobody)
@@ -82,19 +82,19 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.page
 def memory(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
-    """One memory with its sources, versions and neighbours. 422 with ``more``: what was wrong."""
+    """The page of one memory with sources, versions and neighbours; ``more``: a problem (422)."""
     end_user = memory.end_user
     parts = rescore.parts(end_user, [memory.pk]).get(memory.pk)
     shown = queries.with_people(Memory.objects.of(end_user)).get(pk=memory.pk)
     tell_apart(queries.linked([shown]))
     messages = queries.sources(memory)
-    found = any(memory.quote in (one.content or "") for one in messages)
+    is_quoted = any(memory.quote in (one.content or "") for one in messages)
     context = {
         "end_user": end_user,
         "memory": shown,
         "messages_": messages,
         "quoted": [memory.quote],
-        "quote": "" if found else memory.quote,
+        "quote": "" if is_quoted else memory.quote,
         "now": timezone.now(),
         "versions": versions.versions(end_user, memory.pk),
         "near": queries.neighbours(memory),
@@ -142,7 +142,7 @@ def show_about(
 
 @access.action
 def about(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Says that a memory is about a person or, without one, about the user."""
+    """Links a memory to a person or, without one, marks it as about the user."""
     end_user, actor = memory.end_user, access.actor(request)
     person = access.chosen_contact(end_user, request.POST.get("person", ""))
     if person is not None:
@@ -178,14 +178,14 @@ def connect(request: HttpRequest, memory: Memory) -> HttpResponse:
 
 @access.action
 def disconnect(request: HttpRequest, memory: Memory, edge: int) -> HttpResponse:
-    """Takes an edge away; no machine makes it again."""
+    """Removes an edge; no machine adds it again."""
     actor = access.actor(request)
     change = edit_edges.disconnect(memory.end_user, memory.pk, edge, actor=actor)
     feedback.done(request, _("Disconnected."), change)
     return redirect("dashboard:memory", memory.end_user_id, memory.pk)
 
 
-# The address of a form that shows what was wrong on the page shows the page itself, too.
+# The addresses of forms that report errors on the page show the page as well.
 _ONE = "u/<int:user>/memories/<uuid:memory>/"
 urls = [
     path("u/<int:user>/memories/", memories, name="memories"),

@@ -1,4 +1,4 @@
-"""The pipeline: batches, consolidations, jobs and model calls, live; retry, cancel, run now."""
+"""Pages of the pipeline: batches, consolidations, jobs and model calls; retry, cancel, run now."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ KINDS: dict[str, tuple[type[Batch] | type[Consolidation], str]] = {
 
 
 def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
-    """The whole page, or its list alone for the poll that keeps it live."""
+    """Shows the whole page, or only its list for the poll that keeps it live."""
     live = access.wants_part(request)
     template = f"pipeline/_{name}.html" if live else f"pipeline/{name}.html"
     states = Work.State.choices
@@ -32,7 +32,7 @@ def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
 
 
 def _work_page(request: HttpRequest, name: str, model: Any, *related: str) -> HttpResponse:
-    """Work of the end users in view, in the state that ``?state=`` names where it is one."""
+    """Shows the work of the operator's end users, in the state of ``?state=`` if it is one."""
     rows = model.objects.filter(end_user__in=access.end_users_of(request))
     rows = rows.select_related("end_user__app", *related)
     state = request.GET.get("state", "")
@@ -47,27 +47,27 @@ def _work_page(request: HttpRequest, name: str, model: Any, *related: str) -> Ht
 
 @access.page
 def pipeline(request: HttpRequest) -> HttpResponse:
-    """Extraction batches, the latest first."""
+    """Lists extraction batches, the latest first."""
     return _work_page(request, "batches", Batch)
 
 
 @access.page
 def consolidations(request: HttpRequest) -> HttpResponse:
-    """Runs of the consolidator, the latest first."""
+    """Lists consolidations, the latest first."""
     return _work_page(request, "consolidations", Consolidation, "contact")
 
 
 @access.page
 def job_list(request: HttpRequest) -> HttpResponse:
-    """The maintenance jobs, those that failed first: last run, effect, next run."""
+    """Lists the maintenance jobs, failed ones first: last run, effect, next run."""
     jobs = sorted(runner.overview(), key=lambda job: job.state not in ("failed", "dead"))
     return _page(request, "jobs", jobs=jobs)
 
 
 @access.page
 def calls(request: HttpRequest) -> HttpResponse:
-    """Calls of language models, or of embedders (``?kind=embed``), all or only failed ones, with
-    tokens and US dollars (None without a price), the latest first."""
+    """Lists calls of language models (``?kind=embed``: of embedders), all or only failed ones, the
+    latest first, with tokens and US dollars (None without a price)."""
     rows = ModelCall.objects.filter(end_user__in=access.end_users_of(request))
     rows = rows.select_related("end_user__app")
     asked = {name: request.GET.get(name, "") for name in ("kind", "outcome")}
@@ -80,7 +80,7 @@ def calls(request: HttpRequest) -> HttpResponse:
     return _page(request, "calls", page=page, rows=priced, **asked)
 
 
-def _work(request: HttpRequest, kind: str, pk: int) -> Work:
+def _work_or_404(request: HttpRequest, kind: str, pk: int) -> Work:
     if kind not in KINDS:
         raise Http404
     return get_object_or_404(KINDS[kind][0], end_user__in=access.end_users_of(request), pk=pk)
@@ -88,8 +88,8 @@ def _work(request: HttpRequest, kind: str, pk: int) -> Work:
 
 @access.action(token=False)
 def retry(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
-    """Sends failed work round again from the start."""
-    work: Any = _work(request, kind, pk)
+    """Starts failed work again from the beginning."""
+    work: Any = _work_or_404(request, kind, pk)
     with atomic():
         if run.retry(work):
             queue.enqueue(KINDS[kind][1], work.end_user_id)
@@ -101,8 +101,8 @@ def retry(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
 
 @access.action(token=False)
 def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
-    """Leaves work undone; a retry brings it back."""
-    if run.cancel(_work(request, kind, pk)):
+    """Cancels work; a retry brings it back."""
+    if run.cancel(_work_or_404(request, kind, pk)):
         feedback.done(request, _("Cancelled. Retry brings it back."))
     else:
         feedback.refused(request, _("It is running or finished, so it can't be cancelled."))
@@ -111,7 +111,7 @@ def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
 
 @access.admin_action(token=False)
 def run_job(request: HttpRequest, job: str) -> HttpResponse:
-    """Hands a job to the workers now."""
+    """Queues a job for the workers now."""
     if job not in schedules.JOBS:
         raise Http404
     queue.enqueue("run_job", job)

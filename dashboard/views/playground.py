@@ -1,4 +1,4 @@
-"""What a chat model would be told before it answers a message, and why; and its reply."""
+"""The playground: what a chat model would be told before it answers, and why; and its reply."""
 
 import asyncio
 import json
@@ -25,18 +25,18 @@ from memories.providers.errors import ProviderError
 from memories.providers.factory import chat_model
 from memories.providers.openai.chat import ChatMessage, ChatModel
 
-LINES = "application/x-ndjson"  # a JSON object a line: text, error, or done
+LINES = "application/x-ndjson"  # one JSON object per line: text, error, or done
 
 
 @access.page
 def show(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """The playground before anything was asked."""
+    """The playground before a question is asked."""
     return _page(request, end_user, QuestionForm())
 
 
 @access.question
 def ask(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """What would be injected for the message, with its reasons. Leaves no trace."""
+    """Shows what would be injected for the message and why. Stores only calls of models."""
     form = QuestionForm(request.POST)
     if not form.is_valid():
         return _page(request, end_user, form, status=422)
@@ -78,14 +78,14 @@ def _page(
 
 @access.action(token=False)
 def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHttpResponse:
-    """The model's reply, line by line for a script that asks so, else on the page. Costs money."""
+    """Streams the model's reply as JSON lines to a script, or shows it on the page. Costs money."""
     form, chat = QuestionForm(request.POST), chat_model()
     if not form.is_valid() or chat is None:
         return _page(request, end_user, form, status=422)
     trace = build.trace(end_user, ContextRequest(**form.cleaned_data))
     messages = _conversation(end_user, form, trace.injection.system_prompt)
     if request.accepts(LINES) and not request.accepts("text/html"):
-        lines = _lines(chat, messages, translation.get_language())
+        lines = _reply_lines(chat, messages, translation.get_language())
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingHttpResponse(lines, content_type=LINES, headers=headers)
     written, problem = "", ""
@@ -98,35 +98,36 @@ def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHt
 
 
 def _conversation(end_user: EndUser, form: QuestionForm, prompt: str) -> list[ChatMessage]:
-    asked = form.cleaned_data
-    stored, _before = stored_turns(end_user, asked["session_id"])
-    before = asked["history"] or [(turn.role, turn.text) for turn in stored]
+    """Returns the messages for the model: the prompt, the turns before, the question."""
+    form_data = form.cleaned_data
+    stored, _before = stored_turns(end_user, form_data["session_id"])
+    earlier = form_data["history"] or [(turn.role, turn.text) for turn in stored]
     system = [ChatMessage("system", prompt)] if prompt else []
     turns = [
         ChatMessage(cast(Literal["user", "assistant"], role), text)
-        for role, text in before
+        for role, text in earlier
         if role in ("user", "assistant")
     ]
-    return [*system, *turns, ChatMessage("user", asked["message"])]
+    return [*system, *turns, ChatMessage("user", form_data["message"])]
 
 
-async def _lines(
+async def _reply_lines(
     chat: ChatModel, messages: Sequence[ChatMessage], language: str
 ) -> AsyncIterator[str]:
-    """The reply as lines, each as soon as it is there; the last says that it is done, or what went
-    wrong. A thread waits for the model, so that a slow one holds up nobody else."""
+    """Yields the reply as lines, each as it arrives; the last says that it is done, or what went
+    wrong. A thread waits for the model, so that a slow one blocks nobody else."""
     pieces = iter(chat.stream(messages))
     last: dict[str, Any] = {"done": True}
     try:
         while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-            yield _line(text=piece)
+            yield _json_line(text=piece)
     except ProviderError as error:
         with translation.override(language):
             last = {"error": queries.refusal(error)}
-    yield _line(**last)
+    yield _json_line(**last)
 
 
-def _line(**values: Any) -> str:
+def _json_line(**values: Any) -> str:
     return json.dumps(values, ensure_ascii=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Decisions that wait for a person: who is one person, which value is right, what is about whom."""
+"""Pages of the review queues: duplicates, contradictions, and links that may be wrong."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -24,11 +24,11 @@ from dashboard.words import language_of
 from memories.corrections import edit_edges, edit_memories, merge_contacts, review_links
 from memories.models import Claim, Link
 
-_CLAIMED = re.compile(
+_CLAIM_NAME = re.compile(
     r"(contacts\.suggestion|memories\.link|memories\.edge|contacts\.contact):[\w-]{1,36}"
 )
-NEXT_SHOWN = 12  # of the queue beside the pair in hand
-# What each page shows.
+NEXT_SHOWN = 12  # rows of the queue beside the one to decide
+# The queues that each page shows.
 QUEUES = {
     "merges": ["merges"],
     "links": ["links"],
@@ -39,29 +39,29 @@ QUEUES = {
 def _queue_page(
     request: HttpRequest,
     template: str,
-    first: Callable[[QuerySet[EndUser], int], Iterable[Any]],
+    read: Callable[[QuerySet[EndUser], int], Iterable[Any]],
     people: Callable[[Any], Iterable[Contact]],
-    at_hand: Callable[[Any], dict[str, Any]] = lambda _at: {},
+    details: Callable[[Any], dict[str, Any]] = lambda _row: {},
 ) -> HttpResponse:
-    """The ``first`` rows of a queue, of all end users or of the one that ``?user=`` names; ``at_hand``
-    is shown of the one that ``?at=`` names, else of the very first."""
-    everybody = access.end_users_of(request)
-    wanted = access.valid_numbers([request.GET.get("user", "")])
-    users = everybody.filter(pk__in=wanted) if wanted else everybody
-    chosen = users.first() if wanted else None
-    queue = list(first(users, NEXT_SHOWN + 1))
-    at_first = queue[0] if queue else None
-    at = next((one for one in queue if str(one.pk) == request.GET.get("at", "")), at_first)
-    after = [*queue[queue.index(at) + 1 :], *queue][0] if at else None
-    following = after if after != at else None
+    """Shows the rows that ``read`` returns, of all end users or the one in ``?user=``, with
+    ``details`` of the row in ``?at=``, else of the first. ``people`` returns those of a row."""
+    visible_users = access.end_users_of(request)
+    ids = access.valid_numbers([request.GET.get("user", "")])
+    users = visible_users.filter(pk__in=ids) if ids else visible_users
+    chosen = users.first() if ids else None
+    queue = list(read(users, NEXT_SHOWN + 1))
+    first = queue[0] if queue else None
+    row = next((one for one in queue if str(one.pk) == request.GET.get("at", "")), first)
+    next_row = [*queue[queue.index(row) + 1 :], *queue][0] if row else None
+    following = next_row if next_row != row else None
     asked = {"user": request.GET.get("user", ""), "at": following.pk if following else ""}
     query = urlencode({name: value for name, value in asked.items() if value})
     tell_apart(person for one in queue for person in people(one))
-    waiting = queries.waiting_for(everybody, QUEUES[template]) | ({chosen} if chosen else set())
+    waiting = queries.waiting_for(visible_users, QUEUES[template]) | ({chosen} if chosen else set())
     queues = queries.queues(users)
     of_page = {name: queues[name] for name in QUEUES[template]}
     context = {
-        "at": at,
+        "at": row,
         "following": following,
         "next": f"{request.path}?{query}" if query else request.path,
         "claims": queries.claims_of(queue),
@@ -70,26 +70,26 @@ def _queue_page(
         "elsewhere": [] if queue or chosen else queries.elsewhere(of_page),
         "chosen": chosen,
         "waiting": sorted(waiting, key=lambda one: (one.external_id, one.pk)),
-        **(at_hand(at) if at else {}),
+        **(details(row) if row else {}),
     }
     return render(request, f"review/{template}.html", context)
 
 
 @access.page
 def review(request: HttpRequest) -> HttpResponse:
-    """The merge suggestion that waits longest for a decision, with the queue beside it."""
+    """The page of merge suggestions: one to decide, the most probable first, and the queue."""
     return _queue_page(
         request,
         "merges",
         lambda users, most: queries.open_suggestions(users)[:most],
         lambda one: (one.first, one.second),
-        lambda at: _pair(request, at.end_user, at.first, at.second, at),
+        lambda at: _comparison(request, at.end_user, at.first, at.second, at),
     )
 
 
 @access.page
 def conflicts(request: HttpRequest) -> HttpResponse:
-    """Values of a person, and memories, of which only one may be true, one after the other."""
+    """The page of contradictions: values of a person, or memories, of which one can be true."""
     return _queue_page(
         request,
         "conflicts",
@@ -100,7 +100,7 @@ def conflicts(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def links(request: HttpRequest) -> HttpResponse:
-    """Memories that may be about somebody else, one after the other."""
+    """The page of links to memories that may be about somebody else."""
     return _queue_page(
         request,
         "links",
@@ -112,26 +112,26 @@ def links(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def compare(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> HttpResponse:
-    """Any two people beside each other, whether suggested or not."""
+    """The page that compares any two people, whether or not a merge is suggested."""
     left, right = access.get_contact(end_user, one), access.get_contact(end_user, other)
     if left.pk == right.pk or left.merged_into_id or right.merged_into_id:
         feedback.refused(request, _("These two are one person already."))
         return redirect("dashboard:contact", end_user.pk, left.merged_into_id or left.pk)
     smaller, larger = sorted((left.pk, right.pk))
-    known = Suggestion.objects.of(end_user).filter(first=smaller, second=larger).first()
-    context = _pair(request, end_user, left, right, known)
+    suggestion = Suggestion.objects.of(end_user).filter(first=smaller, second=larger).first()
+    context = _comparison(request, end_user, left, right, suggestion)
     tell_apart([left, right])
-    return render(request, "review/compare.html", context | {"at": known})
+    return render(request, "review/compare.html", context | {"at": suggestion})
 
 
-def _pair(
+def _comparison(
     request: HttpRequest,
     end_user: EndUser,
     left: Contact,
     right: Contact,
     suggestion: Suggestion | None,
 ) -> dict[str, Any]:
-    """Two people as the comparison shows them, who stays on the left."""
+    """Returns the two people as the comparison shows them, the one who stays on the left."""
     sides = [queries.side(left), queries.side(right)]
     fuller = max(sides, key=lambda side: (side["memory_count"], side["contact"].mention_count))
     keep = request.GET.get("keep", "")
@@ -149,34 +149,34 @@ def _pair(
     }
 
 
-# Before the key of an attribute of which something is chosen, and what can be: a value, all of
-# both, or nothing yet.
+# VALUE begins the name of a field that chooses for an attribute. RIGHT begins a chosen value, BOTH
+# chooses all values of both; anything else leaves it open.
 VALUE, RIGHT, BOTH = "value:", "right:", "both"
 
 
-def _choice(request: HttpRequest, stays: Contact, goes: Contact) -> Choice:
-    """What was chosen in the comparison; all of both where nothing was."""
+def _chosen(request: HttpRequest, stays: Contact, goes: Contact) -> Choice:
+    """Returns what was chosen in the comparison; everything of both people if nothing was."""
     sent = request.POST
     if "chosen" not in sent:
         return AS_IT_IS
-    called = {*stays.aliases, goes.name, *goes.aliases}
-    chosen = {name.removeprefix(VALUE): str(what) for name, what in sent.items()
+    names = {*stays.aliases, goes.name, *goes.aliases}
+    choices = {name.removeprefix(VALUE): str(what) for name, what in sent.items()
               if name.startswith(VALUE)}  # fmt: skip
     relationship = sent.get("relationship")
     return Choice(
-        values={key: what.removeprefix(RIGHT) for key, what in chosen.items()
+        values={key: what.removeprefix(RIGHT) for key, what in choices.items()
                 if what.startswith(RIGHT)},
-        both=[key for key, what in chosen.items() if what == BOTH and key in stays.attributes],
+        both=[key for key, what in choices.items() if what == BOTH and key in stays.attributes],
         relationship=relationship if relationship in (stays.relationship, goes.relationship) else None,
-        without=called - {*sent.getlist("alias")},
+        without=names - {*sent.getlist("alias")},
     )  # fmt: skip
 
 
 @access.action(token=False)
 def preview(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> HttpResponse:
-    """The card after a merge with what is chosen: the part of the page."""
+    """Shows the card that a merge with these choices would give: a part of the page."""
     stays, goes = access.get_contact(end_user, one), access.get_contact(end_user, other)
-    choice = _choice(request, stays, goes)
+    choice = _chosen(request, stays, goes)
     card = queries.preview(goes, stays, access.actor(request), choice)
     sides = {"stays": {"contact": stays}, "goes": {"contact": goes}}
     context = {"end_user": end_user, **sides, "preview": card}
@@ -185,13 +185,13 @@ def preview(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> 
 
 @access.action
 def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> HttpResponse:
-    """Merges ``other`` into ``one``, keeps them apart, or puts the question off."""
+    """Merges ``other`` into ``one``, marks them as different, or postpones the decision."""
     stays, goes = access.get_contact(end_user, one), access.get_contact(end_user, other)
     names = {"one": stays.name, "other": goes.name}
     by = {"actor": access.actor(request), "why": request.POST.get("why", "")}
     match request.POST.get("decision"):
         case "merge":
-            choice = _choice(request, stays, goes)
+            choice = _chosen(request, stays, goes)
             change = merge_contacts.merge(end_user, goes.pk, stays.pk, choice=choice, **by)
             message = _("%(other)s and %(one)s are one person now.")
             feedback.done(request, message, change, **names)
@@ -209,9 +209,9 @@ def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> H
 
 @access.action
 def decide_many(request: HttpRequest) -> HttpResponse:
-    """Says of all pairs chosen in the queue that they are two people each."""
+    """Marks all pairs chosen in the queue as two different people each."""
     actor = access.actor(request)
-    _each(
+    _apply_to_rows(
         request,
         request.POST.getlist("pair"),
         queries.open_suggestions,
@@ -224,7 +224,7 @@ def decide_many(request: HttpRequest) -> HttpResponse:
 
 @access.action
 def decide_links(request: HttpRequest) -> HttpResponse:
-    """Confirms all links chosen in the queue, or says of all that they are wrong."""
+    """Confirms all links chosen in the queue, or marks all as wrong."""
     actor = access.actor(request)
 
     def confirm(link: Link) -> Change | None:
@@ -237,33 +237,33 @@ def decide_links(request: HttpRequest) -> HttpResponse:
     wrong = ngettext_lazy("%(n)d link was wrong.", "%(n)d links were wrong.", "n")
     verb, message = (confirm, right) if request.POST.get("decision") == "right" else (unlink, wrong)
     ids = request.POST.getlist("link")
-    _each(request, ids, queries.doubtful_links, verb, message, _("Choose links first."))
+    _apply_to_rows(request, ids, queries.doubtful_links, verb, message, _("Choose links first."))
     return feedback.back(request, "dashboard:links")
 
 
-def _each(
+def _apply_to_rows(
     request: HttpRequest,
     sent: Sequence[str],
-    waiting: Callable[[QuerySet[EndUser]], QuerySet],
+    queue_of: Callable[[QuerySet[EndUser]], QuerySet],
     verb: Callable[[Any], Change | None],
     message: Any,
-    missing: str,
+    none_chosen: str,
 ) -> None:
-    """Calls the verb with every row whose id was ``sent``, or with none where one refuses."""
+    """Calls the verb with every row of the queue whose id was ``sent``, or none if one refuses."""
     ids = access.valid_numbers(sent)[: NEXT_SHOWN + 1]
-    made: dict[EndUser, list[Change | None]] = {}
+    changes_by_user: dict[EndUser, list[Change | None]] = {}
     with atomic():
-        for row in waiting(access.end_users_of(request)).filter(pk__in=ids):
-            made.setdefault(row.end_user, []).append(verb(row))
-    for changes in made.values():
+        for row in queue_of(access.end_users_of(request)).filter(pk__in=ids):
+            changes_by_user.setdefault(row.end_user, []).append(verb(row))
+    for changes in changes_by_user.values():
         feedback.done(request, message, *changes, n=len(changes))
     if not ids:
-        feedback.refused(request, missing)
+        feedback.refused(request, none_chosen)
 
 
 @access.action
 def settle(request: HttpRequest, end_user: EndUser, edge: int) -> HttpResponse:
-    """Keeps the one of two memories that is true, or both."""
+    """Records which of two memories is true, or that both are."""
     sent, actor = request.POST.get("right", ""), access.actor(request)
     try:
         right = None if sent == BOTH else UUID(sent)
@@ -277,7 +277,7 @@ def settle(request: HttpRequest, end_user: EndUser, edge: int) -> HttpResponse:
 
 @access.action
 def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpResponse:
-    """Confirms that a memory is about a person, says that it is not, or gives it to another."""
+    """Confirms that a memory is about a person, unlinks it, or moves it to another person."""
     row = get_object_or_404(Link.objects.of(end_user).select_related("contact"), pk=link)
     name, actor = row.contact.name, access.actor(request)
     link_ends = (row.memory_id, row.contact_id)
@@ -301,9 +301,9 @@ def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpRespo
 
 @access.action(token=False)
 def claim(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Claims a row of the queue for this operator, or leaves it."""
+    """Claims a row of the queue for this operator, or releases it."""
     what, operator = request.POST.get("what", ""), request.user.get_username()
-    if not _CLAIMED.fullmatch(what):
+    if not _CLAIM_NAME.fullmatch(what):
         feedback.refused(request, _("There is no such row in the queue."))
     elif request.POST.get("leave"):
         Claim.objects.of(end_user).filter(what=what, operator=operator).delete()

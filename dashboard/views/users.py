@@ -1,4 +1,4 @@
-"""End users and apps: who they are, what is kept of them, keys, export, and erasing."""
+"""Pages of end users and apps: what is stored of them, their keys and settings, export, erasing."""
 
 import json
 from typing import Any
@@ -31,14 +31,14 @@ from understanding.attributes import ON_OWN_CARD, is_single, label
 from understanding.text import clean, visible
 
 MAX_NAME = 100
-MAX_LIMIT = 999_999  # requests a minute
+MAX_LIMIT = 999_999  # requests per minute
 MAX_LABEL = 60
 SHOWN_ERASURES = 10
 
 
 @access.page
 def users(request: HttpRequest) -> HttpResponse:
-    """End users, found by the id that their app gave them. A single hit is opened at once."""
+    """Lists end users by the id that their app gave them. A single result is opened at once."""
     wanted, app = request.GET.get("q", "").strip(), request.GET.get("app", "")
     visible = access.end_users_of(request)
     sort = request.GET.get("sort", "")
@@ -55,7 +55,7 @@ def users(request: HttpRequest) -> HttpResponse:
 def one_user(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
-    """What is stored of an end user, their activity, what they asked to forget."""
+    """The page of an end user: what is stored, their card, time zone and requests to forget."""
     context = {
         "end_user": end_user,
         "kept": queries.stored(end_user),
@@ -72,14 +72,14 @@ def one_user(
 
 @access.action
 def user_time_zone(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """In which days the user's memory is from now on."""
-    if wrong := _settle(request, end_user):
+    """Sets the time zone in which an end user's days are counted from now on."""
+    if wrong := _set_time_zone(request, end_user):
         return one_user.render(request, end_user, status=422, **wrong)
     return redirect("dashboard:user", end_user.pk)
 
 
-def _settle(request: HttpRequest, row: EndUser | App) -> dict[str, str]:
-    """Sets the time zone that a form sends; returns what was sent and why it is none."""
+def _set_time_zone(request: HttpRequest, row: EndUser | App) -> dict[str, str]:
+    """Sets the time zone that a form sent; returns {}, or what was sent and why it is invalid."""
     name = request.POST.get("time_zone", "").strip()
     try:
         row.settle(name)
@@ -91,7 +91,7 @@ def _settle(request: HttpRequest, row: EndUser | App) -> dict[str, str]:
 
 @access.action
 def edit_card(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
+    """Adds a value to the user's own card (``new``), replaces ``old`` by it, or removes ``old``."""
     key, old, new = (
         request.POST.get(name, "").replace("\0", "").strip() for name in ("key", "old", "new")
     )
@@ -106,7 +106,7 @@ def edit_card(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.action(token=False)
 def read_now(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Has the workers read and distil what waits, whatever the cadence."""
+    """Has the workers read and consolidate all waiting messages now, whatever the schedule."""
     queue.enqueue("process", end_user.pk)
     feedback.done(request, _("It will be read as soon as a worker is free."))
     return redirect("dashboard:user", end_user.pk)
@@ -114,13 +114,13 @@ def read_now(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.admin_page
 def export(_request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Everything that is stored of an end user, as a file that ``import_user`` reads."""
+    """Returns all that is stored of an end user, as a file that ``import_user`` reads."""
     name = slugify(end_user.external_id) or f"user-{end_user.pk}"
     return as_file(portability.export_user(end_user), name)
 
 
 def as_file(document: dict[str, Any], name: str) -> HttpResponse:
-    """An exported end user as a JSON file to save."""
+    """Returns an exported end user as a JSON file to save."""
     return HttpResponse(
         json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=1),
         content_type="application/json",
@@ -132,16 +132,16 @@ def as_file(document: dict[str, Any], name: str) -> HttpResponse:
 def before_forgetting(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
-    """Exactly what will go: the one page that asks before it acts."""
+    """The page that shows what erasing an end user deletes, and asks for confirmation."""
     context = {"end_user": end_user, "kept": queries.stored(end_user), **more}
     return render(request, "users/forget.html", context, status=status)
 
 
 @access.admin_action
 def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Erases an end user for good, whose id was typed."""
-    typed, called = request.POST.get("confirm", ""), end_user.external_id
-    if typed.strip() not in (called.strip(), visible(called).strip()):
+    """Erases an end user for good if their id was typed to confirm it."""
+    typed, external_id = request.POST.get("confirm", ""), end_user.external_id
+    if typed.strip() not in (external_id.strip(), visible(external_id).strip()):
         problem = _("This is not the ID. Nothing was erased.")
         return before_forgetting.render(request, end_user, 422, typed=typed, problem=problem)
     erased = erase.forget_everything(end_user, access.erased_by(request))
@@ -153,14 +153,14 @@ def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 @access.page
 def undecided(request: HttpRequest, end_user: EndUser) -> HttpResponse:
-    """Messages and people that an erasure left for an operator to decide."""
+    """The page of messages and people that an erasure left for an operator to decide."""
     context = {"end_user": end_user, "wishes": queries.undecided(end_user)}
     return render(request, "users/undecided.html", context)
 
 
 @access.admin_action
 def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> HttpResponse:
-    """Erases or keeps one of these messages or people."""
+    """Erases or keeps the chosen messages or people that an erasure left undecided."""
     sent = request.POST
     decide(
         end_user,
@@ -177,15 +177,15 @@ def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> Htt
 
 @access.admin_page(all_cells=True)
 def apps(request: HttpRequest, app: int = 0, status: int = 200, **more: object) -> HttpResponse:
-    """Apps, and the keys and settings of the one chosen or the only one. A new secret is in the
-    answer that makes it, never after a redirect."""
-    visible = queries.with_keys(access.apps_of(request))
-    visible.sort(key=lambda one: bool(one.archived_at))
-    standing = [one for one in visible if not one.archived_at]
+    """The page of apps, with the keys and settings of the chosen or only one. A new secret is shown
+    in the answer that creates it, never after a redirect."""
+    rows = queries.with_keys(access.apps_of(request))
+    rows.sort(key=lambda one: bool(one.archived_at))
+    active = [one for one in rows if not one.archived_at]
     wanted = [app or 0, *access.valid_numbers([request.GET.get("app", "")])]
-    chosen = [one for one in standing if one.pk in wanted] or standing[: len(standing) == 1]
+    chosen = [one for one in active if one.pk in wanted] or active[: len(active) == 1]
     context = {
-        "apps": visible,
+        "apps": rows,
         "chosen": chosen[0] if chosen else None,
         "open": not hasattr(request.user, "operator"),
         "time_zones": time_zones.names(),
@@ -196,9 +196,9 @@ def apps(request: HttpRequest, app: int = 0, status: int = 200, **more: object) 
 
 @access.admin_action(all_cells=True, token=False)
 def new_app(request: HttpRequest) -> HttpResponse:
-    """Makes an app with its first key, which is shown this once."""
+    """Creates an app with its first key, which is shown only once."""
     name = request.POST.get("name", "").strip()
-    problem = _wrong_name(name)
+    problem = _name_problem(name)
     if hasattr(request.user, "operator"):
         problem = _("You are assigned to certain apps and can't create others.")
     if problem:
@@ -209,8 +209,8 @@ def new_app(request: HttpRequest) -> HttpResponse:
     return apps.render(request, app.pk, made=app, secret=secret)
 
 
-def _wrong_name(name: str) -> str:
-    """Why an app can't be called so, or ""."""
+def _name_problem(name: str) -> str:
+    """Returns why an app can't have this name, or ""."""
     if not 0 < len(name) <= MAX_NAME or not name.isprintable():
         return _("An app's name has 1 to 100 printable characters.")
     if App.objects.filter(name=name).exists():
@@ -218,7 +218,7 @@ def _wrong_name(name: str) -> str:
     return ""
 
 
-def _to_app(pk: int) -> HttpResponse:
+def _redirect_to_app(pk: int) -> HttpResponse:
     return redirect(f"{reverse('dashboard:apps')}?app={pk}")
 
 
@@ -227,83 +227,83 @@ def rename_app(request: HttpRequest, app: int) -> HttpResponse:
     """Renames an app; its keys and users stay."""
     row = get_object_or_404(access.apps_of(request), pk=app)
     name = request.POST.get("name", "").strip()
-    problem = "" if name == row.name else _wrong_name(name)
+    problem = "" if name == row.name else _name_problem(name)
     if problem:
         feedback.refused(request, problem)
     elif name != row.name:
         row.name = name
         row.save(update_fields=["name"])
         feedback.done(request, _("The app is called %(name)s now."), name=name)
-    return _to_app(row.pk)
+    return _redirect_to_app(row.pk)
 
 
 @access.admin_action(all_cells=True)
 def archive_app(request: HttpRequest, app: int) -> HttpResponse:
-    """Archives an app, or brings it back: its keys are refused and its users shown nowhere."""
+    """Archives an app (its keys are refused, its users not shown), or restores it."""
     row = get_object_or_404(access.apps_of(request), pk=app)
     archived = bool(request.POST.get("archived"))
     row.archived_at = (row.archived_at or timezone.now()) if archived else None
     row.save(update_fields=["archived_at"])
-    back, gone = _("%(name)s is back."), _("%(name)s is in the archive: its keys are refused.")
-    feedback.done(request, gone if archived else back, name=row.name)
-    return _to_app(row.pk)
+    restored, gone = _("%(name)s is back."), _("%(name)s is in the archive: its keys are refused.")
+    feedback.done(request, gone if archived else restored, name=row.name)
+    return _redirect_to_app(row.pk)
 
 
 @access.admin_action(all_cells=True, token=False)
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
-    """Makes another key of an app, or of one of its users, shown this once."""
+    """Creates another key of an app, or of one of its users; it is shown only once."""
     row = get_object_or_404(access.apps_of(request), pk=app)
     user = request.POST.get("user", "").strip()
     try:
         check_external_id(user)
     except ApiError as error:
         feedback.refused(request, str(error.detail))
-        return _to_app(row.pk)
-    _made, secret = ApiKey.issue(row, _label(request), user)
+        return _redirect_to_app(row.pk)
+    _made, secret = ApiKey.issue(row, _typed_label(request), user)
     return apps.render(request, app, made=row, secret=secret)
 
 
-def _label(request: HttpRequest) -> str:
+def _typed_label(request: HttpRequest) -> str:
     return clean(request.POST.get("label", ""), MAX_LABEL)[:MAX_LABEL]
 
 
 @access.admin_action(all_cells=True)
 def app_time_zone(request: HttpRequest, app: int) -> HttpResponse:
-    """Sets the time zone of the users of an app who have none of their own."""
+    """Sets the time zone of an app's users who have none of their own."""
     row = get_object_or_404(access.apps_of(request), pk=app)
-    if wrong := _settle(request, row):
+    if wrong := _set_time_zone(request, row):
         wrong["zone_problem"] = wrong.pop("problem")
         return apps.render(request, app, status=422, zone_of=row.pk, **wrong)
-    return _to_app(row.pk)
+    return _redirect_to_app(row.pk)
 
 
-def _key(request: HttpRequest, pk: int) -> ApiKey:
-    """A key that is not revoked, of an app that this person may see; Http404."""
+def _active_key(request: HttpRequest, pk: int) -> ApiKey:
+    """Returns a key that is not revoked, of an app that this operator may see. Raises Http404."""
     rows = ApiKey.objects.filter(app__in=access.apps_of(request), revoked_at=None)
     return get_object_or_404(rows, pk=pk)
 
 
 @access.admin_action(all_cells=True)
 def edit_key(request: HttpRequest, key: int) -> HttpResponse:
-    """Says what a key is for, and its limit of requests a minute; empty: that of the setting."""
-    row, given = _key(request, key), request.POST.get("limit", "").strip()
-    digits = given.isascii() and given.isdecimal() and len(given) <= len(str(MAX_LIMIT))
-    if given and not digits:
+    """Sets the label of a key and its limit of requests per minute; empty: that of the setting."""
+    row, limit = _active_key(request, key), request.POST.get("limit", "").strip()
+    is_number = limit.isascii() and limit.isdecimal() and len(limit) <= len(str(MAX_LIMIT))
+    if limit and not is_number:
         feedback.refused(request, _("Give a whole number up to %(n)d."), n=MAX_LIMIT)
     else:
-        row.label, row.rate_limit = _label(request), int(given) if given else None
+        row.label, row.rate_limit = _typed_label(request), int(limit) if limit else None
         row.save(update_fields=["label", "rate_limit"])
         feedback.done(request, _("Saved."))
-    return _to_app(row.app_id)
+    return _redirect_to_app(row.app_id)
 
 
 @access.admin_action(all_cells=True)
 def revoke_key(request: HttpRequest, key: int) -> HttpResponse:
-    """Ends a key: calls with it are refused from now on."""
-    row = _key(request, key)
+    """Revokes a key: calls with it are refused from now on."""
+    row = _active_key(request, key)
     row.revoke()
     feedback.done(request, _("The key %(key)s is refused from now on."), key=row)
-    return _to_app(row.app_id)
+    return _redirect_to_app(row.app_id)
 
 
 urls = [

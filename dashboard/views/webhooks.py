@@ -1,4 +1,4 @@
-"""Webhooks of the apps: made, tried, stopped, given new secrets; and the log of deliveries."""
+"""Pages of webhooks: create, test, stop, rotate the secret; and the log of deliveries."""
 
 from typing import Any
 from uuid import UUID
@@ -22,15 +22,16 @@ from webhooks.safe_post import Refused
 MAX_LABEL = 60
 
 
-def _visible(request: HttpRequest) -> QuerySet[Endpoint]:
+def _endpoints_of(request: HttpRequest) -> QuerySet[Endpoint]:
+    """Returns the webhooks of the apps that this operator may see."""
     rows = Endpoint.objects.filter(app__in=access.apps_of(request).filter(archived_at=None))
     return rows.select_related("app").order_by("app__name", "created_at")
 
 
 @access.admin_page(all_cells=True)
 def show(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
-    """All webhooks, and the log of deliveries: of all, or of the one in ``?webhook=``."""
-    hooks = list(_visible(request))
+    """Lists all webhooks, and the deliveries of all or of the one in ``?webhook=``."""
+    hooks = list(_endpoints_of(request))
     chosen = access.valid_ids([request.GET.get("webhook", "")])
     shown = [hook for hook in hooks if not chosen or hook.pk == chosen[0]]
     log = Delivery.objects.filter(endpoint__in=shown).with_endpoint()
@@ -50,7 +51,7 @@ def show(request: HttpRequest, status: int = 200, **more: object) -> HttpRespons
 @access.admin_action(all_cells=True, token=False)
 @sensitive_variables("secret")
 def new(request: HttpRequest) -> HttpResponse:
-    """Makes a webhook; its secret is on this answer only."""
+    """Creates a webhook; only this answer shows its secret."""
     sent = request.POST
     ids = access.valid_numbers([sent.get("app", "")])
     app = get_object_or_404(access.apps_of(request).filter(archived_at=None), pk__in=ids)
@@ -76,16 +77,16 @@ def new(request: HttpRequest) -> HttpResponse:
 @access.admin_action(all_cells=True)
 @sensitive_variables("secret")
 def rotate(request: HttpRequest, webhook: UUID) -> HttpResponse:
-    """Gives a webhook a new secret; it is on this answer only."""
-    endpoint = get_object_or_404(_visible(request), pk=webhook)
+    """Gives a webhook a new secret, which only this answer shows."""
+    endpoint = get_object_or_404(_endpoints_of(request), pk=webhook)
     secret = endpoints.rotate(endpoint)
     return show.render(request, made=endpoint, secret=secret, rotated=True)
 
 
 @access.admin_action(all_cells=True)
 def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
-    """Stops a webhook, or starts it again: each undoes the other."""
-    endpoint = get_object_or_404(_visible(request), pk=webhook)
+    """Stops a webhook, or starts it again."""
+    endpoint = get_object_or_404(_endpoints_of(request), pk=webhook)
     if request.POST.get("enabled"):
         endpoints.switch(endpoint, on=True)
         feedback.done(request, _("It is told of what happens from now on."))
@@ -96,7 +97,7 @@ def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
 
 
 def _send(request: HttpRequest, webhook: Endpoint, send: Any, message: str) -> HttpResponse:
-    """Calls ``send`` unless the webhook is stopped, and says so."""
+    """Calls ``send`` and shows the message, or that the webhook is stopped."""
     if webhook.disabled_at is None:
         send()
         feedback.done(request, message)
@@ -108,7 +109,7 @@ def _send(request: HttpRequest, webhook: Endpoint, send: Any, message: str) -> H
 @access.admin_action(all_cells=True, token=False)
 def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Sends a test event."""
-    endpoint = get_object_or_404(_visible(request), pk=webhook)
+    endpoint = get_object_or_404(_endpoints_of(request), pk=webhook)
     message = _("The test is on its way: the log below shows what comes of it.")
     return _send(request, endpoint, lambda: endpoints.send_test(endpoint), message)
 
@@ -116,7 +117,7 @@ def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
 @access.admin_action(all_cells=True, token=False)
 def resend(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """Sends an event once more."""
-    rows = Delivery.objects.filter(endpoint__in=list(_visible(request)), pk=delivery)
+    rows = Delivery.objects.filter(endpoint__in=list(_endpoints_of(request)), pk=delivery)
     with cells.everywhere():
         row = next(iter(of_cells(rows.with_endpoint(), list)), None)
     if row is None:

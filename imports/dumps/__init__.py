@@ -1,7 +1,8 @@
-"""Files of people and memories instead of chats, one module each: ``sniff(head)`` says how likely
-a text is of it. Of memories ``read(source, me)`` reads all of it: ``me`` is who of its ``owners`` is
-the user, "" nobody of them, None while nobody has said so. Of address books ``people(raw, skipped)``
-yields the people, and ``write(entries)`` is the way back. They raise NotReadable."""
+"""Formats of files with people or memories, one module each: ``sniff(head)`` returns how likely a
+text is of the format. For memories, ``read(source, me)`` returns all as a Dump; ``me`` is which of
+its ``owners`` is the user, "" for none of them, None until somebody says so. For address books,
+``people(raw, skipped)`` yields the people, and ``write(entries)`` is its inverse. They raise
+NotReadable."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -18,11 +19,11 @@ from imports.types import Dump, NotReadable
 BOOKS: dict[str, ModuleType] = {form.NAME: form for form in (vcard, google_csv)}
 DUMPS: tuple[ModuleType, ...] = (google_csv, vcard, mem0, memory_graph)
 MAX_BOOK = 200_000_000  # with photos, which are not read
-LEAST = 0.5  # of a text that is taken for a format
+LEAST = 0.5  # likelihood of a text that is taken for a format
 
 
 def read(path: Path, me: str | None, name: str = "") -> Dump | None:
-    """The people and memories of a file; None where it holds a chat. Raises NotReadable."""
+    """Returns the people and memories of a file; None if it contains a chat. Raises NotReadable."""
     form, sources = recognised(parts(path, name=name))
     if form.NAME in BOOKS:
         return read_book(sources[0].whole(MAX_BOOK))
@@ -33,7 +34,7 @@ def read(path: Path, me: str | None, name: str = "") -> Dump | None:
 
 
 def read_book(raw: bytes) -> Dump:
-    """The people of an address book. Raises NotReadable."""
+    """Returns the people of an address book. Raises NotReadable."""
     head, skipped = decoded(raw[:HEAD]), Skipped()
     form = next((one for one in DUMPS if one.NAME in BOOKS and one.sniff(head)), None)
     if form is None:
@@ -47,8 +48,7 @@ def read_book(raw: bytes) -> Dump:
 
 
 def recognised(sources: Sequence[Source]) -> tuple[ModuleType, list[Source]]:
-    """The module for the parts of a file, and those parts that are of its format. Raises
-    NotReadable."""
+    """Returns the module of a file's format, and the parts in it. Raises NotReadable."""
     by_format: dict[ModuleType, list[Source]] = {}
     for source in sources:
         head = decoded(source.head())
@@ -58,8 +58,8 @@ def recognised(sources: Sequence[Source]) -> tuple[ModuleType, list[Source]]:
             by_format.setdefault(form, []).append(source)
     if not by_format:
         raise NotReadable("chat_unknown", formats=", ".join(TITLES.values()))
-    [form, *others] = by_format
-    if others or (form in DUMPS and len(by_format[form]) > 1):
+    [form, *other_forms] = by_format
+    if other_forms or (form in DUMPS and len(by_format[form]) > 1):
         names = [TITLES[one.NAME] for one in by_format if one in FORMATS] or TITLES.values()
         raise NotReadable("chat_several_kinds", formats=", ".join(names))
     return form, by_format[form]

@@ -1,8 +1,7 @@
-"""CSV as Google Contacts writes and reads it: its header of today (``First Name``, ``Phone 1 -
-Label``) and the older one (``Given Name``, ``Phone 1 - Type``). Columns are found by their names.
+"""The CSV that Google Contacts writes and reads: today's header (``First Name``, ``Phone 1 -
+Label``) and the older one (``Given Name``, ``Phone 1 - Type``). Columns are found by name.
 
-What the table has no column for travels as custom fields ``mio:…``.
-"""
+Values without a column are in custom fields ``mio:…``."""
 
 import csv
 import io
@@ -22,14 +21,14 @@ from understanding.attributes import is_key
 NAME, FILE, MEDIA_TYPE = "google-csv", "contacts.csv", "text/csv"
 BETWEEN = " ::: "  # several values in one cell
 _OWN = "mio:"
-_MOST_LINES = 500  # of a row: in more a quotation mark was left open
+_MOST_LINES = 500  # of a row; in a longer one a quotation mark was left open
 _COLUMNS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _ANNIVERSARY = {"anniversary", "周年纪念日", "纪念日"}
 # In the order of the parts of a vCard.
 _ADDRESS = (
     "PO Box", "Extended Address", "Street", "City", "Region", "Postal Code", "Country",
 )  # fmt: skip
-# What of an entry is no attribute.
+# Custom fields that are no attributes.
 _OTHER = ("relationship", "gender", "namesake")
 
 Row = Mapping[str, str]
@@ -41,7 +40,7 @@ def sniff(head: str) -> float:
         cells = next(csv.reader([line], delimiter=_delimiter(line)), [])
     except csv.Error:
         return 0.0
-    return 0.95 if {"First Name", "Last Name"} <= set(map(_column, cells)) else 0.0
+    return 0.95 if {"First Name", "Last Name"} <= set(map(_current_name, cells)) else 0.0
 
 
 def _first_line(text: str) -> str:
@@ -49,19 +48,20 @@ def _first_line(text: str) -> str:
 
 
 def _delimiter(line: str) -> str:
-    """The delimiter of a table: a spreadsheet that saves UTF-16 writes tabs."""
+    """Returns the delimiter of a table: a spreadsheet that saves UTF-16 writes tabs."""
     return "\t" if line.count("\t") > line.count(",") else ","
 
 
-def _column(cell: str) -> str:
+def _current_name(cell: str) -> str:
+    """Returns the name of a column in today's header."""
     name = cell.strip()
     kind, dash, part = name.rpartition(" - ")
     return _COLUMNS["older"].get(name) or (f"{kind}{dash}Label" if part == "Type" else name)
 
 
 def people(raw: bytes, skipped: Skipped) -> Iterator[Entry]:
-    """The people of a table, in its order; rows without any value are none, those that can't be
-    read are ``skipped``. Raises NotReadable."""
+    """Yields the people of a table, in its order, without empty rows. Rows that can't be read are
+    noted in ``skipped``. Raises NotReadable."""
     person_fields.check_size(raw)
     try:
         text = raw.decode(encoding_of(raw))
@@ -73,11 +73,11 @@ def people(raw: bytes, skipped: Skipped) -> Iterator[Entry]:
 
 
 def _rows(text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows by their numbers. Behind one that can't be read the next line begins another."""
+    """Yields the rows with their numbers. After an unreadable row the next line begins a row."""
     first = _first_line(text)
     delimiter = _delimiter(first)
     lines = io.StringIO(text, newline="").readlines()
-    header = [_column(cell) for cell in next(csv.reader([first], delimiter=delimiter))]
+    header = [_current_name(cell) for cell in next(csv.reader([first], delimiter=delimiter))]
     at = number = 0
     while at < len(lines):
         table = csv.reader(islice(lines, at, at + _MOST_LINES), delimiter=delimiter, strict=True)
@@ -92,71 +92,71 @@ def _rows(text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, str]]]:
         elif any(cell.strip() for cell in cells[len(header) :]):
             skipped.add(Reason("book_row_too_long", number=number))
         elif number:
-            texts = [_unmarked(storable(cell).strip()) for cell in cells]
+            texts = [_unescape_formula(storable(cell).strip()) for cell in cells]
             yield number, dict(zip(header, texts, strict=False))
         number += 1
 
 
 def _entry(number: int, row: Row) -> Entry:
-    said, related, notes = _said(row)
+    values_by_key, related, notes = _row_values(row)
     first, middle, last = (
         clean(row.get(f"{name} Name", "")) for name in ("First", "Middle", "Last")
     )
-    called = [person_fields.joined_name(last, first, middle), clean(row.get("Name", ""))]
-    names = person_fields.once([*called, *_several(row.get("Nickname", ""))])
+    full_names = [person_fields.joined_name(last, first, middle), clean(row.get("Name", ""))]
+    names = person_fields.once([*full_names, *_cell_values(row.get("Nickname", ""))])
     name, *aliases = names or person_fields.once([clean(row.get("File As", ""))]) or [""]
     if (
         not (first or last)
         and name.casefold() == clean(row.get("Organization Name", "")).casefold()
     ):
         name = ""  # a company
-    relationship, gender, namesake = (next(iter(said.pop(key, ())), "") for key in _OTHER)
+    relationship, gender, namesake = (next(iter(values_by_key.pop(key, ())), "") for key in _OTHER)
     return Entry(
-        number, name, tuple(aliases), {key: tuple(values) for key, values in said.items()},
+        number, name, tuple(aliases), {key: tuple(values) for key, values in values_by_key.items()},
         relationship, person_fields.GENDERS.get(gender[:1].upper(), ""), tuple(related),
         tuple(dict.fromkeys(notes)), person_fields.namesake(namesake),
     )  # fmt: skip
 
 
-def _several(cell: str) -> list[str]:
+def _cell_values(cell: str) -> list[str]:
     return [value for part in cell.split(BETWEEN.strip()) if (value := clean(part))]
 
 
-def _said(row: Row) -> tuple[dict[str, dict[str, None]], list[Related], list[str]]:
-    """The values of a row by the keys of attributes, whom it relates to, and its notes, among them
-    what else somebody wrote down under a word of their own."""
-    said: dict[str, list[str]] = defaultdict(list)
+def _row_values(row: Row) -> tuple[dict[str, dict[str, None]], list[Related], list[str]]:
+    """Returns the values of a row by attribute, its relations, and its notes, which include values
+    under labels of the writer's own."""
+    values_by_key: dict[str, list[str]] = defaultdict(list)
     notes = [note.strip() for note in row.get("Notes", "").split(BETWEEN.strip())]
     related = []
-    said["birthday"] += map(birthday, _several(row.get("Birthday", "")))
+    values_by_key["birthday"] += map(birthday, _cell_values(row.get("Birthday", "")))
     for column, key in _COLUMNS["plain"].items():
-        said[key] += _several(row.get(column, ""))
+        values_by_key[key] += _cell_values(row.get(column, ""))
     for kind, columns in _numbered(row):
-        label = clean(columns.get("Label", "")).lstrip("* ")  # a star is of a preferred one
-        values = _several(columns.get("Value", ""))
+        label = clean(columns.get("Label", "")).lstrip("* ")  # a star marks the preferred value
+        values = _cell_values(columns.get("Value", ""))
         if kind in _COLUMNS["numbered"]:
-            said[_COLUMNS["numbered"][kind]] += values
+            values_by_key[_COLUMNS["numbered"][kind]] += values
         elif kind == "Address":
             parts = [clean(columns.get(part, "")) for part in _ADDRESS]
-            whole = " ".join(_several(columns.get("Formatted", "").replace("\n", " ")))
-            said["address"].append(person_fields.address(*parts) or whole)
-            said["location"].append(parts[_ADDRESS.index("City")])
+            formatted = " ".join(_cell_values(columns.get("Formatted", "").replace("\n", " ")))
+            values_by_key["address"].append(person_fields.address(*parts) or formatted)
+            values_by_key["location"].append(parts[_ADDRESS.index("City")])
         elif kind == "Relation":
             related += [Related(name, label.lower() or "contact") for name in values]
         elif kind not in ("Event", "Custom Field"):
             continue
         elif label.casefold() in _ANNIVERSARY:
-            said["anniversary"] += map(birthday, values)
+            values_by_key["anniversary"] += map(birthday, values)
         elif not label.startswith(_OWN):
             notes += [f"{label}: {value}" for value in values if label]
         elif is_key(key := label.removeprefix(_OWN)):
-            said[key] += values
-    once = {key: dict.fromkeys(filter(None, values)) for key, values in said.items()}
-    return {key: values for key, values in once.items() if values}, related, [*filter(None, notes)]
+            values_by_key[key] += values
+    sets = {key: dict.fromkeys(filter(None, values)) for key, values in values_by_key.items()}
+    return {key: values for key, values in sets.items() if values}, related, [*filter(None, notes)]
 
 
 def _numbered(row: Row) -> Iterator[tuple[str, dict[str, str]]]:
-    """The columns of each ``Phone 1``, ``Phone 2`` …, by what stands behind the number."""
+    """Yields the kind and the columns of each ``Phone 1``, ``Phone 2`` …, without the number."""
     groups: dict[tuple[str, int, str], dict[str, str]] = defaultdict(dict)
     for column, cell in row.items():
         head, _, part = column.partition(" - ")
@@ -168,14 +168,14 @@ def _numbered(row: Row) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def write(entries: Iterable[Entry]) -> str:
-    """The people as a table with the header of today, which ``people`` gives back. No cell is a
-    formula to a spreadsheet."""
+    """Returns the people as a table with today's header, which ``people`` can read back. No cell is
+    a formula to a spreadsheet."""
     rows = [_columns(entry) for entry in entries]
     header = dict.fromkeys(_FIXED) | dict.fromkeys(column for row in rows for column in row)
     text = io.StringIO(newline="")
     table = csv.DictWriter(text, list(header), restval="")
     table.writeheader()
-    table.writerows({name: _marked(cell) for name, cell in row.items()} for row in rows)
+    table.writerows({name: _escape_formula(cell) for name, cell in row.items()} for row in rows)
     return text.getvalue()
 
 
@@ -186,15 +186,15 @@ _FIXED = (
 
 
 def _is_formula(cell: str) -> bool:
-    """Whether a spreadsheet runs it. A number, a date and a telephone are as harmless as they look."""
+    """Whether a spreadsheet would run the cell; numbers, dates and telephone numbers are harmless."""
     return cell.lstrip("' \t\r\n")[:1] in tuple("=+-@") and bool(cell.strip("-+0123456789 ()."))
 
 
-def _marked(cell: str) -> str:
+def _escape_formula(cell: str) -> str:
     return f"'{cell}" if _is_formula(cell) else cell
 
 
-def _unmarked(cell: str) -> str:
+def _unescape_formula(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
@@ -215,7 +215,7 @@ def _columns(entry: Entry) -> dict[str, str]:
         "Notes": BETWEEN.join(entry.notes),
         "Labels": "* myContacts",
     }
-    more = {
+    own_fields = {
         "relationship": (entry.relationship,),
         "gender": (entry.gender,),
         "namesake": (str(entry.namesake or ""),),
@@ -231,15 +231,15 @@ def _columns(entry: Entry) -> dict[str, str]:
         ),
         *(
             ("Custom Field", f"{_OWN}{key}", "Value", text)
-            for key, values in sorted({**more, **attributes}.items())
+            for key, values in sorted({**own_fields, **attributes}.items())
             if (text := BETWEEN.join(filter(None, values)))
         ),
     ]
-    places = Counter[str]()
+    count_by_kind = Counter[str]()
     for kind, label, part, value in numbered:
-        places[kind] += 1
-        row[f"{kind} {places[kind]} - Label"] = label
-        row[f"{kind} {places[kind]} - {part}"] = value
+        count_by_kind[kind] += 1
+        row[f"{kind} {count_by_kind[kind]} - Label"] = label
+        row[f"{kind} {count_by_kind[kind]} - {part}"] = value
     return row
 
 

@@ -1,9 +1,8 @@
-"""mem0: the JSON of its ``get_all``, a list, ``{"results": […]}`` or ``{"memories": […]}``, of one or
-several users.
+"""mem0: the JSON of its ``get_all``, a list, ``{"results": […]}`` or ``{"memories": […]}``, of one
+or several users.
 
-Its memories have no people: who is spoken of by name in one becomes an entry, for a person to
-look at before anybody is made of it.
-"""
+Its memories have no people: somebody whom a memory names becomes an entry, which a person looks at
+before a contact is made of it."""
 
 import hashlib
 import json
@@ -25,16 +24,16 @@ NAME = "mem0"
 MAX_MEMORIES = 20_000
 MAX_TEXT = 2000
 MAX_METADATA = 4096  # bytes of JSON; more is left out
-# Below, it is left open whether somebody is spoken of by name.
+# The least probability that a span is the name of a person.
 SURE = 0.6
 _PATHS = ("item", "results.item", "memories.item")
-_BESIDE = ('"user_id"', '"created_at"', '"hash"', '"metadata"', '"categories"')
+_OTHER_KEYS = ('"user_id"', '"created_at"', '"hash"', '"metadata"', '"categories"')
 
 
 def sniff(head: str) -> float:
-    whose = any(mark in head for mark in _BESIDE)
+    is_known = any(mark in head for mark in _OTHER_KEYS)
     of_chats = '"mapping"' in head or '"chat_messages"' in head
-    if not whose or of_chats or '"memory"' not in head:
+    if not is_known or of_chats or '"memory"' not in head:
         return 0.0
     return 0.9 if first_object(head.encode()) in _PATHS else 0.0
 
@@ -47,15 +46,15 @@ def read(source: Source, me: str | None) -> Dump:
     if me is not None and users and me not in users:
         raise NotReadable("dump_no_such_owner", name=me, owners=", ".join(users))
     now = datetime.now(UTC)
-    wanted = [row for row in rows if _is_wanted(row, me, now)]
+    user_rows = [row for row in rows if _is_wanted(row, me, now)]
     parts = "".join(char if char.isalpha() else " " for char in me or "").split()
-    own = {names.name_key(part) for part in (*parts, me or "")}
+    user_keys = {names.name_key(part) for part in (*parts, me or "")}
     people: dict[str, Entry] = {}
-    statements = [_statement(row, people, own) for row in wanted]
+    statements = [_statement(row, people, user_keys) for row in user_rows]
     return Dump(
         NAME, tuple(people.values()), tuple(statements), (),
         dict(users.most_common()), False,
-        len(rows) - len(wanted), source.skipped,
+        len(rows) - len(user_rows), source.skipped,
     )  # fmt: skip
 
 
@@ -74,22 +73,22 @@ def _text(row: Mapping[str, Any]) -> str:
 
 
 def clean_text(text: str) -> str:
-    """A memory on one line, of a length that is kept."""
+    """Returns a memory on one line, of at most MAX_TEXT characters."""
     return " ".join(encodable(text).replace("\x00", "").split())[:MAX_TEXT]
 
 
 def _owner(row: Mapping[str, Any]) -> str:
-    """The user whose memory it is; "" where the file does not say."""
+    """Returns the user whose memory it is; "" if the file does not say."""
     return clean(text_of(row.get("user_id")))
 
 
 def _is_wanted(row: Mapping[str, Any], me: str | None, now: datetime) -> bool:
-    """Whether it is the user's, as far as that is known, and holds."""
+    """Whether it is the user's, as far as that is known, and has not expired."""
     owner = _owner(row)
     of_assistant = not owner and bool(text_of(row.get("agent_id")))
-    whose = not of_assistant and (me is None or owner in ("", me))
+    of_user = not of_assistant and (me is None or owner in ("", me))
     expires = _moment(row.get("expiration_date"))
-    return whose and (expires is None or expires > now)
+    return of_user and (expires is None or expires > now)
 
 
 def _moment(value: Any) -> datetime | None:
@@ -97,36 +96,37 @@ def _moment(value: Any) -> datetime | None:
     return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
 
 
-def _statement(row: Mapping[str, Any], people: dict[str, Entry], own: set[str]) -> Statement:
+def _statement(row: Mapping[str, Any], people: dict[str, Entry], user_keys: set[str]) -> Statement:
     text = _text(row)
     ident = text_of(row.get("id")) or text_of(row.get("hash"))
     digest = hashlib.sha256(f"{ident}\0{text}".encode()).hexdigest()[:32]
-    numbers = _named(text, people, own)
+    numbers = _numbers_of_people(text, people, user_keys)
     at = _moment(row.get("updated_at")) or _moment(row.get("created_at"))
-    return Statement(text, f"{NAME}:{digest}", numbers, True, at, _noted(row))
+    return Statement(text, f"{NAME}:{digest}", numbers, True, at, _metadata(row))
 
 
-def _noted(row: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns metadata and categories; nothing if they are too large or can't be stored."""
     metadata = row.get("metadata")
-    noted = dict(metadata) if isinstance(metadata, dict) else {}
+    values = dict(metadata) if isinstance(metadata, dict) else {}
     if isinstance(row.get("categories"), list) and row["categories"]:
-        noted["categories"] = row["categories"]
-    text = json.dumps(noted, ensure_ascii=False)
+        values["categories"] = row["categories"]
+    text = json.dumps(values, ensure_ascii=False)
     if len(text.encode(errors="replace")) > MAX_METADATA or "\x00" in text or "\\u0000" in text:
         return {}
-    return noted if text == encodable(text) else {}
+    return values if text == encodable(text) else {}
 
 
-def _named(text: str, people: dict[str, Entry], own: set[str]) -> tuple[int, ...]:
-    """The numbers of those whom a text names, but for the user (``own`` are the keys of the user's
-    names); who is new is added to ``people``, by the keys of their names."""
+def _numbers_of_people(text: str, people: dict[str, Entry], user_keys: set[str]) -> tuple[int, ...]:
+    """Returns the numbers of the people whom a text names, except the user (``user_keys`` are the
+    keys of the user's names). Adds new people to ``people``, by the keys of their names."""
     spans = [
         span for span in person_spans(text) if span.kind == "name" and span.probability >= SURE
     ]
-    called = {names.name_key(text[one.start : one.end]): text[one.start : one.end] for one in spans}
-    keys = called.keys() - own - {""}
-    for key in filter(keys.__contains__, called):
-        people.setdefault(key, Entry(len(people) + 1, clean(called[key])))
+    texts = {names.name_key(text[one.start : one.end]): text[one.start : one.end] for one in spans}
+    keys = texts.keys() - user_keys - {""}
+    for key in filter(keys.__contains__, texts):
+        people.setdefault(key, Entry(len(people) + 1, clean(texts[key])))
     if len(people) > MAX_ENTRIES:
         raise NotReadable("book_crowd", limit=MAX_ENTRIES)
-    return tuple(people[key].number for key in called if key in keys)
+    return tuple(people[key].number for key in texts if key in keys)

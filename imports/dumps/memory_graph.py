@@ -1,9 +1,8 @@
-"""The reference memory server of the Model Context Protocol: ``memory.jsonl``, a line for each
-entity with its observations and for each relation between two.
+"""The file ``memory.jsonl`` of the reference memory server of the Model Context Protocol: a line
+for each entity with its observations, and for each relation between two entities.
 
-An entity whose type is a person's becomes an entry, what is observed of it memories, relations
-between people relations; what it says of things are memories that name them.
-"""
+An entity whose type is a person's becomes an entry, its observations memories, relations between
+people relations; what the file states about things becomes memories that name them."""
 
 import hashlib
 from collections.abc import Mapping
@@ -39,7 +38,7 @@ class _Entity:
 
 @dataclass(slots=True)
 class _Graph:
-    """What the lines say, entities of one name as one; ``relations``: from, type, to."""
+    """The content of a file, entities of one name as one. ``relations`` are (from, type, to)."""
 
     entities: dict[str, _Entity] = field(default_factory=dict)
     relations: list[tuple[str, str, str]] = field(default_factory=list)
@@ -52,18 +51,18 @@ def sniff(head: str) -> float:
 
 
 def read(source: Source, me: str | None) -> Dump:
-    graph = _graph(source)
+    graph = _read_graph(source)
     people = [one for one in graph.entities.values() if one.is_person]
     if not graph.entities and not graph.relations:
         raise NotReadable("dump_empty")
     owners = {one.name: len(one.observed) for one in people}
-    own = names.name_key(me) if me else ""
-    if me and own not in {names.name_key(one.name) for one in people}:
+    user_key = names.name_key(me) if me else ""
+    if me and user_key not in {names.name_key(one.name) for one in people}:
         raise NotReadable("dump_no_such_owner", name=me, owners=", ".join(owners))
-    return replace(_GraphReader(graph, own).dump(owners), skipped=source.skipped)
+    return replace(_GraphReader(graph, user_key).dump(owners), skipped=source.skipped)
 
 
-def _graph(source: Source) -> _Graph:
+def _read_graph(source: Source) -> _Graph:
     graph, count = _Graph(), 0
     for number, row in json_lines(source):
         observed = _add_entity(graph, row) if row.get("type") == "entity" else None
@@ -97,12 +96,12 @@ def _add_entity(graph: _Graph, row: Mapping[str, Any]) -> int | None:
 
 
 class _GraphReader:
-    """Turns a graph into entries, statements and ties. ``own`` is the key of the user's name, "" where
-    the user is nobody of the graph."""
+    """Turns a graph into entries, statements and ties. ``user_key`` is the key of the user's name,
+    "" if the user is nobody in the graph."""
 
-    def __init__(self, graph: _Graph, own: str) -> None:
-        self.graph, self.own = graph, own
-        people = [key for key, one in graph.entities.items() if one.is_person and key != own]
+    def __init__(self, graph: _Graph, user_key: str) -> None:
+        self.graph, self.user_key = graph, user_key
+        people = [key for key, one in graph.entities.items() if one.is_person and key != user_key]
         self.numbers = {key: number for number, key in enumerate(people, 1)}
         self.relationships: dict[int, list[str]] = {
             number: [role] if (role := graph.entities[key].role) else []
@@ -114,9 +113,9 @@ class _GraphReader:
     def dump(self, owners: Mapping[str, int]) -> Dump:
         for key, entity in self.graph.entities.items():
             for text in entity.observed:
-                self._state(self._about(key, text), [key])
+                self._add_statement(self._with_name(key, text), [key])
         for first, kind, second in self.graph.relations:
-            self._relate(first, kind, second)
+            self._add_relation(first, kind, second)
         entries = [
             Entry(number, self.graph.entities[key].name,
                   relationship=", ".join(dict.fromkeys(self.relationships[number])))
@@ -127,58 +126,60 @@ class _GraphReader:
             owners, True,
         )  # fmt: skip
 
-    def _number(self, key: str) -> int | None:
-        return _USER if self.own and key == self.own else self.numbers.get(key)
+    def _number_of(self, key: str) -> int | None:
+        """Returns the number of a person, _USER for the user, None for a thing."""
+        return _USER if self.user_key and key == self.user_key else self.numbers.get(key)
 
-    def _about(self, key: str, text: str) -> str:
-        name = self._called(key, text)
+    def _with_name(self, key: str, text: str) -> str:
+        """Returns a text about an entity, with the name before it if the text lacks it."""
+        name = self._name_in(key, text)
         if name in text:
             return text
         return f"{name}{'：' if is_chinese(text) else ': '}{text}"
 
-    def _called(self, key: str, text: str) -> str:
-        if self._number(key) == _USER:
+    def _name_in(self, key: str, text: str) -> str:
+        if self._number_of(key) == _USER:
             return "用户" if is_chinese(text) else "The user"
         return self.graph.entities[key].name
 
-    def _state(self, text: str, keys: list[str]) -> None:
+    def _add_statement(self, text: str, keys: list[str]) -> None:
         text = clean_text(text)
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
-        numbers = [number for key in keys if (number := self._number(key)) is not None]
+        numbers = [number for key in keys if (number := self._number_of(key)) is not None]
         people = tuple(number for number in numbers if number != _USER)
         self.statements.setdefault(
             digest, Statement(text, f"{NAME}:{digest}", people, _USER in numbers)
         )
 
-    def _relate(self, first: str, kind: str, second: str) -> None:
-        """A relation between two people, or what somebody is to the user; of a thing a memory."""
+    def _add_relation(self, first: str, kind: str, second: str) -> None:
+        """Adds a relation of two people or of somebody to the user, or a memory about a thing."""
         keys = [names.name_key(first), names.name_key(second)]
-        one, other = map(self._number, keys)
-        if one is None or other is None or one == other:
-            self._sentence(first, kind, second, keys)
+        number, other = map(self._number_of, keys)
+        if number is None or other is None or number == other:
+            self._add_sentence(first, kind, second, keys)
             return
-        relation = _read(kind)
-        subject, thing = (other, one) if relation.swapped else (one, other)
-        if _USER not in (subject, thing):
-            self.ties.append(Tie(subject, relation.kind or _words(kind), thing))
-        elif word := relation.kind if thing == _USER else relation.inverse:
-            self.relationships[subject or thing].append(word)
+        relation = _read_kind(kind)
+        subject, target = (other, number) if relation.swapped else (number, other)
+        if _USER not in (subject, target):
+            self.ties.append(Tie(subject, relation.kind or _words(kind), target))
+        elif word := relation.kind if target == _USER else relation.inverse:
+            self.relationships[subject or target].append(word)
         else:
-            self._sentence(first, kind, second, keys)
+            self._add_sentence(first, kind, second, keys)
 
-    def _sentence(self, first: str, kind: str, second: str, keys: list[str]) -> None:
+    def _add_sentence(self, first: str, kind: str, second: str, keys: list[str]) -> None:
         words = _words(kind)
         space = "" if is_chinese(words) else " "
         parts = [
-            self._called(key, words) if key in self.graph.entities else name
+            self._name_in(key, words) if key in self.graph.entities else name
             for key, name in zip(keys, (first, second), strict=True)
         ]
-        self._state(f"{parts[0]}{space}{words}{space}{parts[1]}", keys)
+        self._add_statement(f"{parts[0]}{space}{words}{space}{parts[1]}", keys)
 
 
 class _Kind(NamedTuple):
-    """What the one is to the other, and the other to the one, "" where there is no word for it;
-    ``swapped``: of the second to the first."""
+    """What the first entity is to the second (if ``swapped``, the second to the first), and the
+    inverse; "" if there is no word for it."""
 
     kind: str
     inverse: str
@@ -186,7 +187,7 @@ class _Kind(NamedTuple):
 
 
 def _words(kind: str) -> str:
-    """A type as words: ``worksWith``, ``WORKS_WITH`` are works with."""
+    """Returns a type as words: ``worksWith`` and ``WORKS_WITH`` are "works with"."""
     spaced = (
         f" {char}" if before.islower() and char.isupper() else char
         for before, char in pairwise(f" {kind}")
@@ -194,18 +195,18 @@ def _words(kind: str) -> str:
     return " ".join("".join(spaced).replace("_", " ").casefold().split())
 
 
-def _read(kind: str) -> _Kind:
+def _read_kind(kind: str) -> _Kind:
     text = _words(kind)
-    if text.startswith("has ") and _of_word(_bare(text[4:]))[0]:
-        return _Kind(*_of_word(_bare(text[4:])), swapped=True)
+    if text.startswith("has ") and _kind_and_inverse(_bare(text[4:]))[0]:
+        return _Kind(*_kind_and_inverse(_bare(text[4:])), swapped=True)
     for word in (text, text.removeprefix("is "), _bare(text)):
         if row := _KINDS.get(word):
-            return _Kind(*_of_word(word), swapped=row["of"] == "second")
-    return _Kind(*_of_word(_bare(text)))
+            return _Kind(*_kind_and_inverse(word), swapped=row["of"] == "second")
+    return _Kind(*_kind_and_inverse(_bare(text)))
 
 
 def _bare(text: str) -> str:
-    """What is left of "is the sister of" without the words around its noun."""
+    """Returns the noun of "is the sister of", without the words around it."""
     if is_chinese(text):
         return text.lstrip("是的").removesuffix("的")
     words = text.split()
@@ -214,8 +215,8 @@ def _bare(text: str) -> str:
     return " ".join(words[:-1] if len(words) > 1 and words[-1] in ("of", "to") else words)
 
 
-def _of_word(word: str) -> tuple[str, str]:
-    """The kind and its inverse that a word stands for."""
+def _kind_and_inverse(word: str) -> tuple[str, str]:
+    """Returns the kind that a word stands for, and its inverse; "" for none."""
     if row := _KINDS.get(word):
         return row["kind"], row["kind"] if row["mutual"] else row["inverse"]
     return (word, "") if word in RELATIONS or roles_of(word) else ("", "")

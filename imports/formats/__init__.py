@@ -1,5 +1,5 @@
-"""The formats of chats, one module each: ``sniff(head)`` says how likely a text is of it (0 to 1),
-``parse(source)`` yields its turns and raises NotReadable."""
+"""Formats of chats, one module each: ``sniff(head)`` returns how likely a text is of the format (0
+to 1), ``parse(source)`` yields its turns and raises NotReadable."""
 
 from imports.formats import (
     chatgpt,
@@ -19,7 +19,7 @@ FORMATS = (
     chatgpt, claude, whatsapp, telegram, wechat, weflow, memotrace, chatlog, line_chat, chatlab,
     sillytavern,
 )  # fmt: skip
-# How people know them, and those of people and memories (imports.dumps).
+# Names of these formats for people, and of those of people and memories (imports.dumps).
 TITLES = {
     "chatgpt": "ChatGPT",
     "claude": "Claude",

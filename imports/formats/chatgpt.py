@@ -1,5 +1,5 @@
-"""ChatGPT: ``conversations.json`` or ``conversations-000.json`` …, an array of conversations, or one
-alone, each a tree of messages of which one branch was seen last."""
+"""ChatGPT: ``conversations.json`` or ``conversations-000.json`` …, an array of conversations, or a
+single one, each a tree of messages; the branch that was shown last is read."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from imports.types import Role, Turn
 NAME = "chatgpt"
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _SPOKEN = ("text", "multimodal_text", "code")
-_PARTS = (None, "text", "audio_transcription")  # typed, or understood of what was spoken
+_PARTS = (None, "text", "audio_transcription")  # typed, or transcribed speech
 
 
 def sniff(head: str) -> float:
@@ -36,13 +36,13 @@ def parse(source: Source) -> Iterator[Turn]:
 
 
 def _branch(mapping: dict[str, Any], current: Any) -> list[dict[str, Any]]:
-    """The messages from the first to the current one (else the newest), by their parents."""
+    """Returns the messages from the first to the current one (else the newest), following parents."""
     if not isinstance(current, str) or current not in mapping:
-        current = max(mapping, key=lambda key: _made(mapping[key]), default=None)
+        current = max(mapping, key=lambda key: _timestamp(mapping[key]), default=None)
     messages: list[dict[str, Any]] = []
-    seen: set[str] = set()
-    while isinstance(current, str) and current in mapping and current not in seen:
-        seen.add(current)
+    visited: set[str] = set()
+    while isinstance(current, str) and current in mapping and current not in visited:
+        visited.add(current)
         node = mapping[current] if isinstance(mapping[current], dict) else {}
         if isinstance(message := node.get("message"), dict):
             messages.append(message)
@@ -50,7 +50,7 @@ def _branch(mapping: dict[str, Any], current: Any) -> list[dict[str, Any]]:
     return messages[::-1]
 
 
-def _made(node: Any) -> float:
+def _timestamp(node: Any) -> float:
     message = node.get("message") if isinstance(node, dict) else None
     created_at = moment(message.get("create_time")) if isinstance(message, dict) else None
     return created_at.timestamp() if created_at else 0.0

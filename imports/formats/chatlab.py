@@ -1,5 +1,4 @@
-"""ChatLab's interchange format 0.0.2, JSON or JSON lines: by it come QQ, Discord, Instagram and
-others."""
+"""ChatLab's interchange format 0.0.2, JSON or JSON lines, for QQ, Discord, Instagram and others."""
 
 from collections.abc import Iterator
 
@@ -14,13 +13,13 @@ _TEXTS = (0, 25)  # what was written, and what was written in reply
 
 def sniff(head: str) -> float:
     text = head.lstrip()
-    known = text.startswith("{") and '"chatlab"' in text and (_is_lined(text) or '"meta"' in text)
-    return 0.95 if known else 0.0
+    fits = text.startswith("{") and '"chatlab"' in text and (_is_lines(text) or '"meta"' in text)
+    return 0.95 if fits else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
-    lined = _is_lined(decoded(source.head()).lstrip())
-    for _, row in json_lines(source) if lined else objects(source, "messages.item"):
+    lines = _is_lines(decoded(source.head()).lstrip())
+    for _, row in json_lines(source) if lines else objects(source, "messages.item"):
         if row.get("type") in _TEXTS and row.get("_type", "message") == "message":
             names = text_of(row.get("groupNickname")), text_of(row.get("accountName"))
             text = without_quoted(text_of(row.get("content")).strip())
@@ -28,5 +27,5 @@ def parse(source: Source) -> Iterator[Turn]:
             yield from turn(names, text, at, source.name, sender)
 
 
-def _is_lined(head: str) -> bool:
+def _is_lines(head: str) -> bool:
     return '"_type"' in head.partition("\n")[0]

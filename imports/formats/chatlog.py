@@ -46,8 +46,8 @@ def _of_json(source: Source) -> Iterator[Turn]:
         talker, sender = text_of(row.get("talker")), text_of(row.get("sender"))
         kind = (row.get("type"), row.get("subType"))
         if (kind[0] == _TEXT or kind == _REPLY) and not f"{talker} {sender}".count(_OFFICIAL):
-            alone = text_of(row.get("talkerName")) if row.get("isChatRoom") is not True else ""
-            names = text_of(row.get("senderName")), alone
+            title = text_of(row.get("talkerName")) if row.get("isChatRoom") is not True else ""
+            names = text_of(row.get("senderName")), title
             own = row.get("isSelf") is True
             text, at = text_of(row.get("content")).strip(), moment(row.get("time"))
             yield from text_lines.turn(names, text, at, talker, sender, own=own)

@@ -1,5 +1,5 @@
-"""Claude: ``conversations.json``, an array of conversations, or one alone, with their messages in
-order. Where messages name the one before, the branch that was seen last is read."""
+"""Claude: ``conversations.json``, an array of conversations, or a single one, with messages in
+order. If messages name their parents, the branch that was shown last is read."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from imports.source import Source
 from imports.types import Role, Turn
 
 NAME = "claude"
-_SAID = ("text", "voice_note")
+_TYPES = ("text", "voice_note")
 _ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
 
 
@@ -31,16 +31,16 @@ def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
     listed = conversation.get("chat_messages")
     messages = [m for m in listed if isinstance(m, dict)] if isinstance(listed, list) else []
     by_id = {text_of(one.get("uuid")): one for one in messages}
-    at, branch = text_of(conversation.get("current_leaf_message_uuid")), list[dict[str, Any]]()
-    while at in by_id and len(branch) < len(messages):
-        branch.append(by_id[at])
-        at = text_of(by_id[at].get("parent_message_uuid"))
+    current, branch = text_of(conversation.get("current_leaf_message_uuid")), list[dict[str, Any]]()
+    while current in by_id and len(branch) < len(messages):
+        branch.append(by_id[current])
+        current = text_of(by_id[current].get("parent_message_uuid"))
     return branch[::-1] or messages
 
 
 def _blocks(content: Any) -> str:
     blocks = content if isinstance(content, list) else []
     texts = (
-        text_of(b.get("text")) for b in blocks if isinstance(b, dict) and b.get("type") in _SAID
+        text_of(b.get("text")) for b in blocks if isinstance(b, dict) and b.get("type") in _TYPES
     )
     return "\n".join(text for text in texts if text)

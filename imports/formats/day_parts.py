@@ -1,4 +1,4 @@
-"""The words by which people tell one half of the day from the other (``day_parts.txt``)."""
+"""Reads the words that distinguish the halves of a day (``day_parts.txt``)."""
 
 import unicodedata
 from functools import cache
@@ -9,8 +9,8 @@ _SHORT = 3  # letters of a Latin word before a time that only joins it to its da
 
 
 def hour_of(hour: int, before: str, after: str = "") -> int | None:
-    """The hour of 24 that ``hour`` is with these words around the time; None where one of them is
-    no part of a day and no short word that joins."""
+    """Returns the hour of 24 that ``hour`` is with these words before and after the time; None if
+    one of them is neither a part of the day nor a short word that joins."""
     for word, stands_before in ((before, True), (after, False)):
         key = _key(word)
         if not key or (stands_before and key.isascii() and len(key) <= _SHORT):
@@ -26,7 +26,7 @@ def hour_of(hour: int, before: str, after: str = "") -> int | None:
 
 @cache
 def _spans() -> dict[str, tuple[int, ...]]:
-    """The hours from and until which each word lasts; none for those that are of every time."""
+    """Returns the hours from and until which each word lasts; empty for words of any time."""
     text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
     rows = (line.split() for line in text.splitlines() if not line.startswith("#"))
     return {
@@ -37,7 +37,7 @@ def _spans() -> dict[str, tuple[int, ...]]:
 
 
 def _within(hour: int, begins: int, ends: int) -> int:
-    """``hour`` in that half of the day which is nearer to the span."""
+    """Returns ``hour`` in that half of the day which is nearer to the span."""
     if not 1 <= hour <= 12:
         return hour
     if (begins, ends) in _HALVES:
@@ -46,6 +46,7 @@ def _within(hour: int, begins: int, ends: int) -> int:
 
 
 def _distance(hour: int, begins: int, ends: int) -> int:
+    """Returns the hours between an hour and a span, 0 within it."""
     if (hour - begins) % 24 < (ends - begins) % 24:
         return 0
     return min((begins - hour) % 24, (hour - ends) % 24)

@@ -1,4 +1,4 @@
-"""Objects of a large JSON document, or of lines of JSON, one at a time."""
+"""Reads the objects of a large JSON document, or of lines of JSON, one at a time."""
 
 import io
 import json
@@ -19,9 +19,9 @@ _SCALARS = ("string", "number", "boolean", "null")
 def objects(
     source: Source, at: str, beside: Collection[str] = ()
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each object at the path ``at`` (an empty one for what is none), with the scalars that were read
-    before it at the paths of ``beside`` (in dots; ``item`` is that of a list), up to where the file
-    is damaged. Raises NotReadable where nothing is before that."""
+    """Yields each object at the path ``at`` (an empty dict for a scalar), with the scalars that
+    were read before it at the paths of ``beside`` (with dots; ``item`` is that of a list), up to
+    where the file is damaged. Raises NotReadable if no object precedes the damage."""
     scalars: dict[str, Any] = {}
     builder: Any = None
     read = 0
@@ -50,13 +50,13 @@ def objects(
 
 
 def root(source: Source) -> str:
-    """The path of the conversations in a document that is a list of them, holds one, or is one."""
+    """Returns the path of the conversations in a document: a list of them, one with a list, or one."""
     at = first_object(source.head())
     return at if at in ("item", "conversations.item") else ""
 
 
 def first_object(head: bytes) -> str:
-    """The path of the first object within a document of which this is the beginning; "" for none."""
+    """Returns the path of the first object within a document that begins with ``head``; "" for none."""
     try:
         for path, event, _ in ijson.parse(io.BytesIO(head.removeprefix(b"\xef\xbb\xbf"))):
             if path and event == "start_map":
@@ -67,7 +67,7 @@ def first_object(head: bytes) -> str:
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file with one in each line, by their lines; others are skipped."""
+    """Yields the object in each line, after the line's number; other lines are skipped."""
     for number, line in numbered_lines(source):
         if not line.strip():
             continue
@@ -82,7 +82,7 @@ def json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def without_mark(stream: Any) -> Any:
-    """The stream behind its byte order mark."""
+    """Returns the stream, past its byte order mark."""
     head = stream.peek(3)[:3] if hasattr(stream, "peek") else b""
     if head == b"\xef\xbb\xbf":
         stream.read(3)
@@ -90,12 +90,12 @@ def without_mark(stream: Any) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """A string, or nothing."""
+    """Returns a string as it is, "" for any other value."""
     return value if isinstance(value, str) else ""
 
 
 def moment(value: Any) -> datetime | None:
-    """A time in seconds since 1970, as a number or a text, or in ISO 8601."""
+    """Reads a time: seconds or milliseconds since 1970 as a number or text, or ISO 8601; else None."""
     try:
         if isinstance(value, str) and not value.strip().replace(".", "", 1).isdigit():
             return datetime.fromisoformat(value.strip())

@@ -34,13 +34,13 @@ def _headed(source: Source) -> Iterator[tuple[Header | None, str]]:
         at = clock(time) if tab else None
         if not tab and (new_day := _day(line)) is not None:
             day = new_day
-            # What follows belongs to nobody until somebody speaks.
+            # Lines that follow belong to nobody until the next message.
             yield Header("", datetime.combine(day, datetime.min.time())), ""
         elif day is None or at is None:
             yield None, line
         else:
-            name, said, text = rest.partition("\t")
-            speaker = name.strip() if said and len(name) <= 60 else ""
+            name, has_text, text = rest.partition("\t")
+            speaker = name.strip() if has_text and len(name) <= 60 else ""
             yield Header(speaker, datetime.combine(day, at)), text
 
 
@@ -49,7 +49,7 @@ def _day(line: str) -> date | None:
     if match is None:
         return None
     a, b, c = (int(match[key]) for key in "abc")
-    # D/M/Y, but for an American M/D/Y that can be nothing else.
+    # D/M/Y, except for an American M/D/Y that can be nothing else.
     year, month, day = (a, b, c) if a > 31 else (c, a, b) if b > 12 else (c, b, a)
     try:
         return date(year, month, day)

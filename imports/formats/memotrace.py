@@ -24,7 +24,7 @@ def parse(source: Source) -> Iterator[Turn]:
 
 
 def _of_table(source: Source) -> Iterator[Turn]:
-    """Its rows; only those of ``Type`` 1 are typed text."""
+    """Yields the turns of a table; only rows of ``Type`` 1 are typed text."""
     for row in text_lines.table_rows(source):
         if row["Type"] == _TEXT and not row["TalkerId"].startswith("gh_"):
             at = moment(row["CreateTime"]) or moment(row["StrTime"])

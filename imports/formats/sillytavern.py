@@ -1,5 +1,4 @@
-"""SillyTavern: JSON lines, the first of which tells of the chat. Characters are played by a model:
-they are no people."""
+"""SillyTavern: JSON lines; the first describes the chat. Its characters are models, no people."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,8 +17,8 @@ _STAMPED = "%Y-%m-%d@%Hh%Mm%S"
 
 def sniff(head: str) -> float:
     first = head.lstrip().partition("\n")[0]
-    known = '"user_name"' in first and '"character_name"' in first
-    return 0.95 if known or ('"is_user"' in first and '"mes"' in first) else 0.0
+    is_known = '"user_name"' in first and '"character_name"' in first
+    return 0.95 if is_known or ('"is_user"' in first and '"mes"' in first) else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:

@@ -11,13 +11,13 @@ NAME = "telegram"
 # Of one chat, or of each in the lists of a full export.
 _ONE, _ALL = ("",), ("chats.list.item.", "left_chats.list.item.")
 _OF_ALL = ('"chats":', '"left_chats":', '"personal_information":')
-# With programs, or read by many: nobody's life.
+# Chats with programs, and channels, which many read.
 _NO_TALK = ("bot_chat", "public_channel", "private_channel")
 
 
 def sniff(head: str) -> float:
-    known = ('"date_unixtime"', '"text_entities"', '"from_id"', '"personal_information"')
-    return 0.9 if head.lstrip().startswith("{") and any(word in head for word in known) else 0.0
+    keys = ('"date_unixtime"', '"text_entities"', '"from_id"', '"personal_information"')
+    return 0.9 if head.lstrip().startswith("{") and any(word in head for word in keys) else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:

@@ -1,4 +1,4 @@
-"""Parts of the readers of chats: lines, times, placeholders of media, messages of several lines."""
+"""Shared parts of the readers of chats: lines, times, placeholders, messages of several lines."""
 
 import csv
 import re
@@ -13,13 +13,13 @@ from imports.formats.day_parts import hour_of
 from imports.source import Source
 from imports.types import Turn
 
-# Of a line; a longer one is no chat.
+# Characters of a line; a longer one is no chat.
 LONGEST = 1_000_000
-_LOOKED_AT = 400  # lines of a text whose format is to be found out
-# Marks of direction go; spaces of all widths become plain.
-_SEEN = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2066\u2067\u2068\u2069\ufeff"))
-_SEEN |= dict.fromkeys(range(0x202A, 0x202F))
-_SEEN |= dict.fromkeys([0xA0, *range(0x2000, 0x200B), 0x202F, 0x3000], " ")
+_LOOKED_AT = 400  # lines by which the format of a text is found
+# Marks of direction are removed; spaces of all widths become plain.
+_VISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2066\u2067\u2068\u2069\ufeff"))
+_VISIBLE |= dict.fromkeys(range(0x202A, 0x202F))
+_VISIBLE |= dict.fromkeys([0xA0, *range(0x2000, 0x200B), 0x202F, 0x3000], " ")
 _CLOCK = re.compile(
     r"(?P<before>[^\W\d_][^\d\n]{0,24})?(?P<hour>\d{1,2})(?:[:.٫]|\s?h\s?)(?P<minute>\d{2})(?:[:.٫](?P<second>\d{2}))?"
     r"\s*(?P<after>[^\W\d_][^\d\n]{0,24})?"
@@ -33,7 +33,7 @@ _PLACEHOLDER = re.compile(
 
 
 class Header(NamedTuple):
-    """The first line of a message without its text; ``own``: the file says that the user wrote it."""
+    """The first line of a message without its text; ``own`` if the file says that the user wrote it."""
 
     speaker: str
     at: datetime
@@ -48,38 +48,39 @@ def turn(
     key: str = "",
     own: bool = False,
 ) -> Iterator[Turn]:
-    """The turn of a message whose writer is the user (``own``), or called by the first of ``names``,
-    else by ``key``; none where nobody is named, or nothing was typed."""
-    called = list(dict.fromkeys(filter(None, names))) or [key]
+    """Yields the turn of a message by the user (``own``), else by the first of ``names``, else by
+    ``key``; nothing if nobody is named or nothing was typed."""
+    labels = list(dict.fromkeys(filter(None, names))) or [key]
     if own and not is_placeholder(text):
         yield Turn("user", text, at, chat, "user")
-    elif called[0] and not is_placeholder(text):
-        yield Turn(called[0], text, at, chat, key=key or called[0], aliases=tuple(called[1:]))
+    elif labels[0] and not is_placeholder(text):
+        yield Turn(labels[0], text, at, chat, key=key or labels[0], aliases=tuple(labels[1:]))
 
 
 def headed_turns(source: Source, header: Callable[[str], Header | None]) -> Iterator[Turn]:
-    """The turns of a text in which each message stands below a line that ``header`` reads."""
-    seen = map(visible, lines(source))
-    headed = ((found, "" if found else line) for line in seen for found in [header(line.strip())])
-    for found, text in messages(headed):
+    """Yields the turns of a text in which each message follows a line that ``header`` reads."""
+    texts = map(visible, lines(source))
+    headed = ((head, "" if head else line) for line in texts for head in [header(line.strip())])
+    for head, text in messages(headed):
         own_words = without_quoted(text)
-        yield from turn([found.speaker], own_words, found.at, source.name, own=found.own)
+        yield from turn([head.speaker], own_words, head.at, source.name, own=head.own)
 
 
 def likely(head: str, header: Callable[[str], object], least: float, most: float) -> float:
-    """How likely a text is of a format: ``least`` and more for each line that ``header`` reads."""
-    seen = (visible(line).strip() for line in head.splitlines()[:_LOOKED_AT])
-    count = sum(bool(header(line)) for line in seen)
+    """Returns how likely a text is of a format: ``least``, and more for each line that ``header``
+    reads, at most ``most``; 0 if there is none."""
+    visible_lines = (visible(line).strip() for line in head.splitlines()[:_LOOKED_AT])
+    count = sum(bool(header(line)) for line in visible_lines)
     return min(most, least + 0.1 * count) if count else 0.0
 
 
 def lines(source: Source) -> Iterator[str]:
-    """The lines of a text, of whatever system."""
+    """Yields the lines of a text, with the line ends of any system."""
     return (line for _, line in numbered_lines(source))
 
 
 def numbered_lines(source: Source) -> Iterator[tuple[int, str]]:
-    """The same with their numbers. Those that are too long are skipped."""
+    """Yields the lines of a text with their numbers; lines that are too long are skipped."""
     with source.text() as stream:
         number = 0
         while line := stream.readline(LONGEST):
@@ -97,14 +98,13 @@ def numbered_lines(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def has_columns(head: str, columns: Iterable[str]) -> bool:
-    """Whether the first line of a text names these columns of a table."""
+    """Whether the first line of a text names these columns."""
     first = (head.splitlines() or [""])[0]
     return set(columns) <= set(first.replace('"', "").split(","))
 
 
 def table_rows(source: Source) -> Iterator[dict[str, str]]:
-    """The rows of a CSV by the names in its first ("" for none); those that can't be read are
-    skipped."""
+    """Yields rows of a CSV by the names in its first ("" for a missing cell); skips unreadable ones."""
     with source.text() as stream:
         table = csv.DictReader(stream, restval="")
         while True:
@@ -118,12 +118,12 @@ def table_rows(source: Source) -> Iterator[dict[str, str]]:
 
 
 def visible(text: str) -> str:
-    """``text`` without marks of direction, with plain spaces."""
-    return text.translate(_SEEN)
+    """Returns ``text`` without marks of direction, with plain spaces."""
+    return text.translate(_VISIBLE)
 
 
 def clock(text: str) -> time | None:
-    """A time of day as people write it, in any language: 15:34, 3:34:09 PM, 下午3:34, ٨:٢٨ م."""
+    """Reads a time of day in any language (15:34, 3:34:09 PM, 下午3:34, ٨:٢٨ م); else None."""
     match = _CLOCK.fullmatch(ascii_digits(visible(text)).strip())
     if match is None:
         return None
@@ -135,7 +135,7 @@ def clock(text: str) -> time | None:
 
 
 def written_time(text: str, *forms: str) -> datetime | None:
-    """A time as one of the ``forms`` of strptime writes it."""
+    """Returns the time that one of the ``forms`` of strptime reads; None if none does."""
     for form in forms:
         try:
             return datetime.strptime(text, form)
@@ -145,21 +145,21 @@ def written_time(text: str, *forms: str) -> datetime | None:
 
 
 def ascii_digits(text: str) -> str:
-    """``text`` with 0 to 9 for the digits of any script; nothing moves."""
+    """Returns ``text`` with 0 to 9 for the digits of any script, at the same positions."""
     if text.isascii():
         return text
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether all of ``text`` stands for a picture, a sound, a card or a call."""
-    seen = visible(text).strip()
-    return not seen or _PLACEHOLDER.fullmatch(seen) is not None
+    """Whether ``text`` is empty, or stands for a picture, a sound, a card or a call."""
+    visible_text = visible(text).strip()
+    return not visible_text or _PLACEHOLDER.fullmatch(visible_text) is not None
 
 
 def without_quoted(text: str) -> str:
-    """A reply without the words that it quotes, of WeChat: ``…[引用 name：words]``, or ``「name：words」``
-    above a line of dashes."""
+    """Returns a reply of WeChat without the words that it quotes: ``…[引用 name：words]``, or
+    ``「name：words」`` above a line of dashes."""
     if text.endswith("]"):
         text = text.partition("[引用 ")[0]
     quoted, mark, rest = text.partition("」\n")
@@ -170,7 +170,7 @@ def without_quoted(text: str) -> str:
 
 
 def messages(headed: Iterable[tuple[Header | None, str]]) -> Iterator[tuple[Header, str]]:
-    """Headers with all their lines; those before the first header are dropped."""
+    """Yields headers with all their lines; lines before the first header are dropped."""
     current: Header | None = None
     texts: list[str] = []
     for header, text in headed:

@@ -1,7 +1,6 @@
 """WhatsApp: ``_chat.txt`` (iPhone) or ``WhatsApp Chat with X.txt`` (Android), in any language.
 
-Neither the order of day and month nor the zone is told: the order is found in the whole file.
-"""
+The file states neither the order of day and month nor the zone; the order is found from all of it."""
 
 import re
 from collections import Counter
@@ -33,22 +32,21 @@ _DATE = (
     r"(?P<a>\d{1,4})\s?(?P<sep>[./年-])\s?(?P<b>\d{1,2})\s?(?:(?P=sep)|月)\s?(?P<c>\d{1,4})"
     r"(?:\.|日|\s?г\.?)?(?:\s?[A-Za-z]{2}\b)?"
 )
-_BEHIND = r"(?(bracket)\s*\]\s*|(?:\s+[-–—]|:)\s)(?P<rest>.*)"
+_AFTER = r"(?(bracket)\s*\]\s*|(?:\s+[-–—]|:)\s)(?P<rest>.*)"
 _HEADERS = (
     re.compile(
-        rf"(?P<bracket>\[)?{_DATE}(?:[,،、]?\s+|[,،、])(?P<time>{_TIME}){_BEHIND}", re.DOTALL
+        rf"(?P<bracket>\[)?{_DATE}(?:[,،、]?\s+|[,،、])(?P<time>{_TIME}){_AFTER}", re.DOTALL
     ),
-    re.compile(rf"(?P<bracket>\[)?(?P<time>{_TIME})[,،、]?\s+{_DATE}{_BEHIND}", re.DOTALL),
+    re.compile(rf"(?P<bracket>\[)?(?P<time>{_TIME})[,،、]?\s+{_DATE}{_AFTER}", re.DOTALL),
 )
-# A colon in the title of a group or in what somebody set it to: a quotation or a sentence stands
-# before it, and no name.
+# If a quotation or a sentence precedes a colon, as in notes on the title of a group, it is no name.
 _NO_NAME = re.compile(r"[\"“”„‟«»‹›‚「」『』。]|(?:^|\s)['‘]|[.!?]\s?[^\s].{12}")
 _LONGEST_NAME = 7  # words
-# What is so long and stands before a colon once in a chat is a sentence of the program's.
+# A text this long that precedes a colon once in a chat is a sentence of the program.
 _WORDS_ONCE, _SIGNS_ONCE = 5, 24
 _TEXTS, _LISTS = patterns(__file__), content(__file__)["lists"]
-_MARK = "\u200e"  # before a text or a note that on an iPhone nobody typed
-# Years that only one calendar has while there is such a program: of Iran, of Islam, of Thailand.
+_MARK = "\u200e"  # on an iPhone before a text or a note that nobody typed
+# Years that, since WhatsApp exists, only one calendar has: the Iranian, Islamic or Thai one.
 _CALENDARS: tuple[tuple[range, Callable[[int, int, int], tuple[int, int, int]]], ...] = (
     (range(1388, 1420), persian.to_gregorian),
     (range(1430, 1465), islamic.to_gregorian),
@@ -65,8 +63,8 @@ class _Dated(NamedTuple):
 
 def sniff(head: str) -> float:
     dated_lines = [one for line in head.splitlines()[:200] if (one := _dated(line)) is not None]
-    named = any(": " in f"{one.rest} " for one in dated_lines)
-    return min(0.9, 0.3 + 0.2 * len(dated_lines)) if named or len(dated_lines) > 1 else 0.0
+    has_name = any(": " in f"{one.rest} " for one in dated_lines)
+    return min(0.9, 0.3 + 0.2 * len(dated_lines)) if has_name or len(dated_lines) > 1 else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
@@ -87,18 +85,19 @@ def parse(source: Source) -> Iterator[Turn]:
                 source.skipped.add(Reason("chat_bad_date", name=source.name, number=number))
                 yield Header("", datetime.min), ""
                 continue
-            name, text = _said(dated)
+            name, text = _speaker_and_text(dated)
             name = "" if order.sentences[name] == 1 else name
             yield Header(name, datetime.combine(day, at)), text
 
     for header, raw in messages(headed()):
-        if header.speaker and (text := _words(raw)):
+        if header.speaker and (text := _typed_text(raw)):
             yield Turn(header.speaker, text, header.at, source.name)
 
 
 def _dated(line: str) -> _Dated | None:
-    seen = visible(line).lstrip()
-    digits = ascii_digits(seen)
+    """Returns the parts of a line that begins with a date and a time; None for another line."""
+    visible_line = visible(line).lstrip()
+    digits = ascii_digits(visible_line)
     matches = (header.match(digits) for header in _HEADERS)
     match = next(filter(None, matches), None) if line[:1] not in " \t" else None
     if match is None:
@@ -109,14 +108,14 @@ def _dated(line: str) -> _Dated | None:
     automatic = match["bracket"] and f": {_MARK}" in line.partition("]")[2][:154]
     text, mark, note = line.rstrip().rpartition(f"{_MARK}<")
     if mark and note.endswith(">") and len(note) <= 81 and not {"<", ">"} & set(note[:-1]):
-        seen = visible(text).lstrip()
-    rest = "" if automatic else seen[match.start("rest") :]
+        visible_line = visible(text).lstrip()
+    rest = "" if automatic else visible_line[match.start("rest") :]
     numbers = (int(match["a"]), int(match["b"]), int(match["c"]))
     return _Dated(numbers, time, rest, bool(match["bracket"]))
 
 
-def _said(dated: _Dated) -> tuple[str, str]:
-    """The writer and the text of a line; no writer where the program wrote it."""
+def _speaker_and_text(dated: _Dated) -> tuple[str, str]:
+    """Returns the writer and the text of a line; no writer if the program wrote it."""
     name, colon, text = dated.rest.partition(":")
     if not colon or len(name) > 80 or not (text[:1] or " ").isspace() or _NO_NAME.search(name):
         return "", ""
@@ -125,8 +124,8 @@ def _said(dated: _Dated) -> tuple[str, str]:
     return name.strip().removeprefix("~").strip(), text[1:]
 
 
-def _words(text: str) -> str:
-    """What was typed: no media, no deleted message, no note that it was edited."""
+def _typed_text(text: str) -> str:
+    """Returns what was typed: no media, no deleted message, no note that it was edited."""
     typed, mark, note = text.rstrip().rpartition("<")
     edited = note.endswith(">") and any(word in note.lower() for word in _LISTS["edited"])
     first, _, rest = (typed if mark and edited else text).partition("\n")
@@ -175,9 +174,9 @@ def _day(numbers: tuple[int, int, int], day_first: bool) -> date | None:
 
 
 class DayOrder(NamedTuple):
-    """What the dates of a file tell: ``day_first``, None where nothing does; ``in_doubt`` where a date
-    can be read both ways, and no number above 12 says which is the day. ``sentences`` counts the
-    texts before a colon that are too long for a name."""
+    """What the dates of a file show: ``day_first``, None if nothing decides; ``in_doubt`` if a date
+    can be read both ways and no number above 12 shows the day. ``sentences`` counts the texts
+    before a colon that are too long for a name."""
 
     day_first: bool | None
     in_doubt: bool
@@ -185,20 +184,20 @@ class DayOrder(NamedTuple):
 
 
 def day_order(source: Source) -> DayOrder:
-    """The order of day and month by all dates of a file: the day is what is ever above 12; else what
-    falls within a year, as months do not; else what changes more often."""
+    """Finds the order of day and month from all dates of a file: the day is the number that is ever
+    above 12; else the one that falls within a year, as months do not; else what changes more often."""
     sentences, days = Counter[str](), list[tuple[int, int, int]]()
     for line in lines(replace(source, skipped=Skipped())):
         if (dated := _dated(line)) is not None:
             if dated.numbers[0] <= 31 and dated.numbers not in days[-1:]:
                 days.append(dated.numbers)
-            name = _said(dated)[0]
+            name = _speaker_and_text(dated)[0]
             sentences[name] += _is_long(name)
-    years = [(before, after) for before, after in pairwise(days) if before[2] == after[2]]
+    pairs = [(before, after) for before, after in pairwise(days) if before[2] == after[2]]
     over, falls, moves = (
-        [sum(day[at] > 12 for day in days) for at in (0, 1)],
-        [sum(after[at] < before[at] for before, after in years) for at in (0, 1)],
-        [sum(after[at] != before[at] for before, after in years) for at in (0, 1)],
+        [sum(day[i] > 12 for day in days) for i in (0, 1)],
+        [sum(after[i] < before[i] for before, after in pairs) for i in (0, 1)],
+        [sum(after[i] != before[i] for before, after in pairs) for i in (0, 1)],
     )
     decided = [a > b for a, b in (over, falls, moves) if a != b]
     both_ways = any(a != b and max(a, b) <= 12 for a, b, _ in days)

@@ -1,5 +1,5 @@
 """The secret calendar feed of an end user's important dates. Whoever has its address may read it,
-so only a hash of the secret is kept; it stands in the query, which no log of ours has."""
+so only a hash of the secret is stored; it is sent in the query, which our logs leave out."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, timedelta
@@ -25,7 +25,7 @@ from understanding.attributes import label
 from understanding.dates.important_dates import LUNAR, SOLAR, falls_on
 from understanding.text import one_line
 
-WRITTEN_OUT = 5  # a rule of recurrence can't say a lunar day: those of so many years
+WRITTEN_OUT = 5  # years: no recurrence rule expresses a lunar day, so its dates are listed
 MAX_NAME = 80
 
 
@@ -59,14 +59,14 @@ class Calendar(UserView):
 
 
 def address(request: HttpRequest | Request, secret: str) -> str:
-    """The whole address of the feed with this secret."""
+    """Returns the full address of the feed with this secret."""
     return request.build_absolute_uri(f"{reverse('calendar-feed')}?key={secret}")
 
 
 @require_safe
 def feed(request: HttpRequest) -> HttpResponse:
-    """The feed as iCalendar (RFC 5545)."""
-    end_user = _of_secret(request.GET.get("key", ""))
+    """Shows the feed as iCalendar (RFC 5545); 404 for an unknown secret."""
+    end_user = _end_user_of(request.GET.get("key", ""))
     if end_user is None:
         raise Http404
     with user_scope(end_user), override("zh-hans" if end_user.language == "zh" else "en"):
@@ -77,7 +77,7 @@ def feed(request: HttpRequest) -> HttpResponse:
     return reply
 
 
-def _of_secret(secret: str) -> EndUser | None:
+def _end_user_of(secret: str) -> EndUser | None:
     for cell in cells.reachable():
         with cells.entered(cell), all_users():
             if end_user := EndUser.objects.of_calendar(secret):
@@ -86,7 +86,7 @@ def _of_secret(secret: str) -> EndUser | None:
 
 
 def as_ical(end_user: EndUser) -> str:
-    """The important dates: a solar day recurs every year, a lunar one is written out for some."""
+    """Returns the important dates as iCalendar: solar days recur, lunar ones are listed."""
     calendar = vobject.iCalendar()
     for name, value in (
         ("prodid", "-//Mio//Important dates//EN"),
@@ -94,16 +94,16 @@ def as_ical(end_user: EndUser) -> str:
         ("x-wr-calname", _("Important dates")),
     ):
         calendar.add(name).value = value
-    made = f"{timezone.now().astimezone(UTC):%Y%m%dT%H%M%SZ}"
-    for each in dates_of(end_user):
-        for uid, on, rule in _days(each):
+    created_at = f"{timezone.now().astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    for entry in dates_of(end_user):
+        for uid, on, rule in _days(entry):
             event = calendar.add("vevent")
             event.add("uid").value = f"{uid}@mio"
             stamp = event.add("dtstamp")
-            stamp.isNative, stamp.value = False, made
+            stamp.isNative, stamp.value = False, created_at
             event.add("dtstart").value = on
             event.add("dtend").value = on + timedelta(days=1)
-            event.add("summary").value = _summary(each, end_user)
+            event.add("summary").value = _summary(entry, end_user)
             event.add("transp").value = "TRANSPARENT"
             if rule:
                 event.add("rrule").value = rule
@@ -111,27 +111,27 @@ def as_ical(end_user: EndUser) -> str:
     return text
 
 
-def _days(each: ImportantDate) -> Iterator[tuple[str, date, str]]:
-    """The id, the day and the rule of recurrence of each of its events."""
-    day, first = each.day, each.next_on
+def _days(entry: ImportantDate) -> Iterator[tuple[str, date, str]]:
+    """Yields the id, day and recurrence rule of each event of an important date."""
+    day, first = entry.day, entry.next_on
     if first is None:
         return
     if day.calendar == SOLAR:
-        # From the first one on, where its year is known: a calendar can count.
-        begins = falls_on(day, day.year) if day.year is not None and each.years else None
-        last = (day.month, day.day) == (2, 29)
-        rule = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1" if last else "FREQ=YEARLY"
-        yield f"{each.id}", begins or first, rule
+        # From the first one on, if its year is known: a calendar can count.
+        first_ever = falls_on(day, day.year) if day.year is not None and entry.years else None
+        is_leap_day = (day.month, day.day) == (2, 29)
+        rule = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1" if is_leap_day else "FREQ=YEARLY"
+        yield f"{entry.id}", first_ever or first, rule
         return
     days = (falls_on(day, first.year - 1 + ahead) for ahead in range(WRITTEN_OUT + 2))
     for on in [on for on in days if on is not None and on >= first][:WRITTEN_OUT]:
-        yield f"{each.id}-{on:%Y%m%d}", on, ""
+        yield f"{entry.id}-{on:%Y%m%d}", on, ""
 
 
-def _summary(each: ImportantDate, end_user: EndUser) -> str:
-    kind = one_line(label(each.kind, end_user.language), MAX_NAME)
-    name = one_line(each.contact.name, MAX_NAME) if each.contact else ""
+def _summary(entry: ImportantDate, end_user: EndUser) -> str:
+    kind = one_line(label(entry.kind, end_user.language), MAX_NAME)
+    name = one_line(entry.contact.name, MAX_NAME) if entry.contact else ""
     text = _("%(name)s: %(date)s") % {"name": name, "date": kind} if name else kind
-    notes = [str(each.day.year)] if each.day.year else []
-    notes += [_("lunar")] if each.day.calendar == LUNAR else []
+    notes = [str(entry.day.year)] if entry.day.year else []
+    notes += [_("lunar")] if entry.day.calendar == LUNAR else []
     return f"{text} ({', '.join(notes)})" if notes else text

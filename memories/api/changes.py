@@ -39,7 +39,7 @@ class ChangeDetail(ChangeSerializer):
 
 
 class UndoBody(Strict):
-    """What to take back besides the change itself."""
+    """What to undo besides the change itself."""
 
     with_later = serializers.BooleanField(default=False)
 
@@ -62,11 +62,11 @@ class OneChange(UserView):
 class Undo(UserView):
     @operation("changes_undo", ChangeSerializer, body=UndoBody)
     def post(self, asked: Asked, change_id: UUID) -> Any:
-        """Take a correction back
+        """Undo a correction
 
         409 `later_changes` names in `changes` the later ones that touched the same rows, newest
         first: undo these first, or all in one transaction by `with_later`. 409 `cannot_undo` when
-        it was undone already or what was learnt since stands in the way."""
+        it was undone already or conflicts with what was learnt since."""
         change = _change(self.end_user, change_id)
         try:
             undo_change(change, actor=self.actor, with_later=asked["with_later"])

@@ -1,5 +1,5 @@
-"""Contacts over HTTP: read, erased, merged, split, archived, related, told apart. Here, not in
-``contacts.api``, since their memories follow."""
+"""Contacts over HTTP: read, erased, merged, split, archived, related, distinguished. Here and not
+in ``contacts.api``, since these change memories too."""
 
 from dataclasses import asdict
 from typing import Any, ClassVar
@@ -47,7 +47,7 @@ class ArchiveForm(fields.Reasoned):
 
 
 class SplitForm(fields.Reasoned):
-    """The memories that are about another person, and how that one is called."""
+    """The memories that are about another person, and the name of that person."""
 
     memories = fields.BoundedList(child=fields.Identifier(), min_length=1, max_length=MAX_SPLIT)
     name = Name()
@@ -55,7 +55,7 @@ class SplitForm(fields.Reasoned):
 
 
 class ResolveForm(fields.Reasoned):
-    """One of the values that an attribute holds side by side, or that ``all`` of them are right."""
+    """The right one of several values of an attribute, or that ``all`` of them are right."""
 
     key = fields.Text(max_length=50)
     value = fields.Text(max_length=500, required=False)
@@ -82,14 +82,14 @@ class PersonView(UserView):
     """An endpoint about contacts."""
 
     def survivor(self, pk: UUID) -> Contact:
-        """The contact of this id, of a merged one the survivor. Raises a 404."""
+        """Returns the contact of this id, for a merged one the survivor. Raises a 404."""
         contact = store.survivor(self.end_user, pk)
         if contact is None:
             raise unknown("unknown_contact")
         return contact
 
     def other(self, field: str, pk: UUID) -> UUID:
-        """The id of another contact, given in the body. Raises ValidationError."""
+        """Returns the id of another contact, given in the body. Raises ValidationError."""
         if not Contact.objects.of(self.end_user).filter(pk=pk).exists():
             raise serializers.ValidationError({field: ["This user has no such contact."]})
         return pk
@@ -119,7 +119,7 @@ class Person(PersonView, OneContact):
     def get(self, contact_id: UUID) -> Any:
         """One person; the id of a merged one answers with the survivor
 
-        `cadence` says how often they used to be spoken of and for how long they have not been; null
+        `cadence` says how often they used to be mentioned and for how long they have not been; null
         before there is a rhythm. It is never injected."""
         contact = self.survivor(contact_id)
         rhythm = rhythms(self.end_user, [contact.pk]).get(contact.pk)
@@ -130,8 +130,8 @@ class Person(PersonView, OneContact):
     def delete(self, contact_id: UUID) -> Any:
         """Erase a person for good
 
-        As `forget/` with `contact`: the memories and messages about them go too, and their names
-        wherever they stand. This can't be undone; to keep the memories, `merge` or `split`."""
+        As `forget/` with `contact`: the memories and messages about them are erased too, and their
+        names everywhere. This can't be undone; to keep the memories, `merge` or `split`."""
         contact = self.survivor(contact_id)
         return asdict(erase.forget_contact(self.end_user, contact.pk, By(self.actor)))
 
@@ -141,9 +141,9 @@ class Merge(PersonView):
     def post(self, asked: Asked, contact_id: UUID) -> Any:
         """Say that two contacts are one person
 
-        All that is known of this contact becomes the other's, whose representation is the answer,
-        also to this contact's id from then on. Values that contradict each other stay side by side;
-        see resolve. 409 when one of them was merged already."""
+        All that is known about this contact becomes the other's. The answer is that other contact,
+        also for this contact's id from then on. Values that contradict each other stay side by
+        side; see resolve. 409 when one of them was merged already."""
         self.survivor(contact_id)
         survivor = self.other("into", asked["into"])
         change = merge_contacts.merge(self.end_user, contact_id, survivor, **self.by(asked))
@@ -155,8 +155,8 @@ class Split(PersonView):
     def post(self, asked: Asked, contact_id: UUID) -> Any:
         """Say that some memories are about another person
 
-        The answer is the new contact, which may be a namesake. What rests on these memories goes
-        along, and no machine links them to this contact again."""
+        The answer is the new contact, which may be a namesake. What rests on these memories moves
+        with them, and no machine links them to this contact again."""
         contact, memories = self.survivor(contact_id), asked.pop("memories")
         new, change = merge_contacts.split(
             self.end_user, contact.id, memories, actor=self.actor, **asked
@@ -179,10 +179,10 @@ class NotTheSame(PersonView):
 class Archive(PersonView):
     @operation("contacts_archive", ChangedContact, body=ArchiveForm)
     def post(self, asked: Asked, contact_id: UUID) -> Any:
-        """Put a person into the archive, or bring them back
+        """Archive a person, or bring them back
 
-        Who is archived is known by name as before, and in no list, suggestion or prompt.
-        `change_id` is null where it was so already."""
+        An archived person is recognised by name as before, but is in no list, suggestion or prompt.
+        `change_id` is null if nothing changed."""
         contact = self.survivor(contact_id)
         change = archive_contact(self.end_user, contact.id, actor=self.actor, **asked)
         return self.changed(contact.id, change)
@@ -194,7 +194,7 @@ class Resolve(PersonView):
         """Say which of an attribute's values is right
 
         It becomes the only one of an attribute that has one value at a time, else the first. With
-        `all`, several values of it are no contradiction of this person any more."""
+        `all`, several values of it are no longer a contradiction for this person."""
         contact = self.survivor(contact_id)
         change = merge_contacts.resolve_attribute(
             self.end_user, contact.id, asked["key"], asked.get("value"), **self.by(asked)
@@ -247,22 +247,22 @@ class Relations(PersonView):
     def post(self, asked: Asked) -> Any:
         """Say how two people are related
 
-        Both cards say it from then on, and no correction of a memory takes it away. 200 when that
+        Both cards state it from then on, and no correction of a memory removes it. 200 when that
         was stated before."""
-        subject, of = (
+        subject, related = (
             self.survivor(self.other(field, asked[field])).pk for field in ("subject", "object")
         )
-        change = edit.add_relation(self.end_user, subject, asked["kind"], of, **self.by(asked))
+        change = edit.add_relation(self.end_user, subject, asked["kind"], related, **self.by(asked))
         kind = relations.cleaned(asked["kind"])
         rows = Relation.objects.of(self.end_user).with_people()
-        row = rows.get(subject=subject, object=of, kind=kind)
+        row = rows.get(subject=subject, object=related, kind=kind)
         return stated(RelationSerializer(row).data, change)
 
 
 class OneRelation(UserView):
     @operation("relations_destroy", TakenAway, query=fields.WhyQuery)
     def delete(self, asked: Asked, relation_id: int) -> Any:
-        """Say that two people are not so related
+        """Say that two people are not related in this way
 
         A correction: it can be undone."""
         first_or_404(Relation.objects.of(self.end_user).filter(pk=relation_id), "unknown_relation")
@@ -322,7 +322,7 @@ class DecidedSuggestion(SuggestionSerializer):
 class Suggestions(PersonView):
     @operation("suggestions_list", page_of(SuggestionSerializer), query=SuggestionQuery)
     def get(self, query: Asked) -> Any:
-        """Who may be one person, the surest first"""
+        """Pairs of contacts that may be one person, the most probable first"""
         rows = Suggestion.objects.of(self.end_user).listed().with_people()
         if query["state"] != "all":
             rows = rows.filter(state=query["state"])
@@ -347,10 +347,10 @@ class DecideSuggestion(PersonView):
             raise serializers.ValidationError({"into": ["Of a merge: one of the two contacts."]})
         change = None
         if asked["decision"] == "merge":
-            stays, goes = survivor_first(self.end_user, pair)
-            if into == goes:
-                stays, goes = goes, stays
-            change = merge_contacts.merge(self.end_user, goes, stays, **self.by(asked))
+            survivor, loser = survivor_first(self.end_user, pair)
+            if into == loser:
+                survivor, loser = loser, survivor
+            change = merge_contacts.merge(self.end_user, loser, survivor, **self.by(asked))
         elif asked["decision"] == "different":
             change = not_the_same(self.end_user, *pair, **self.by(asked))
         else:

@@ -1,4 +1,4 @@
-"""Important dates over HTTP: what is near, and what an app states."""
+"""Important dates over HTTP: those that are near, and those that an app states."""
 
 from typing import Any
 from uuid import UUID
@@ -86,15 +86,15 @@ class Dates(PersonView):
     def post(self, values: Asked) -> Any:
         """State an important date
 
-        It takes the place of one of its kind."""
+        It replaces the date of the same kind."""
         with atomic():
             user = self.end_user_for_writing()
-            return _stated(user, values.get("contact"), values["kind"], values, self.actor)
+            return _state_date(user, values.get("contact"), values["kind"], values, self.actor)
 
 
 class OneDate(UserView):
     def date(self, date_id: UUID) -> ImportantDate:
-        """The date with this id. Raises a 404."""
+        """Returns the date with this id. Raises a 404."""
         date = edit_dates.one(self.end_user, date_id)
         if date is None:
             raise unknown("unknown_date")
@@ -113,7 +113,7 @@ class OneDate(UserView):
         date = self.date(date_id)
         values = {**DateSerializer(date).data, **asked}
         contact = date.contact.pk if date.contact else None
-        return _stated(self.end_user, contact, date.kind, values, self.actor)
+        return _state_date(self.end_user, contact, date.kind, values, self.actor)
 
     @operation("dates_destroy", TakenAway, query=fields.WhyQuery)
     def delete(self, asked: Asked, date_id: UUID) -> Any:
@@ -127,10 +127,10 @@ class OneDate(UserView):
         return with_change({}, change)
 
 
-def _stated(
+def _state_date(
     user: EndUser, contact: UUID | None, kind: str, values: dict[str, Any], actor: str
 ) -> dict[str, Any]:
-    """States the date; returns it with the change. Raises ValidationError and UnknownContact."""
+    """Stores the date; returns it with the change. Raises ValidationError and UnknownContact."""
     month, year, leap = values["month"], values.get("year"), values["leap_month"]
     day = yearly_day(month, values["day"], year, values["calendar"], leap=leap)
     if day is None:

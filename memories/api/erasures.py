@@ -1,4 +1,4 @@
-"""What users asked in a chat to forget: the list, and erasing it without waiting."""
+"""What users asked in a chat to forget: the list, decisions, and erasing it without waiting."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -56,24 +56,24 @@ class ForgettingDetail(ForgettingSerializer):
     undecided_contacts = UndecidedContact(many=True)
 
 
-def _ids(one: serializers.Field, which: str) -> fields.BoundedList:
-    return fields.BoundedList(child=one, default=list, max_length=MOST, help_text=which)
+def _id_list(item: serializers.Field, description: str) -> fields.BoundedList:
+    return fields.BoundedList(child=item, default=list, max_length=MOST, help_text=description)
 
 
 class DecideBody(fields.Strict):
-    """What is to become of messages and contacts that are undecided."""
+    """Decisions on messages and contacts that are undecided."""
 
-    redact = _ids(fields.Whole(), "Messages that mean the person.")
-    keep = _ids(fields.Whole(), "Messages that do not.")
-    forget = _ids(fields.Identifier(), "Contacts that are the same.")
-    keep_people = _ids(fields.Identifier(), "Contacts that are not.")
+    redact = _id_list(fields.Whole(), "Messages that mean the person.")
+    keep = _id_list(fields.Whole(), "Messages that do not.")
+    forget = _id_list(fields.Identifier(), "Contacts that are the same.")
+    keep_people = _id_list(fields.Identifier(), "Contacts that are not.")
 
 
 class NoBody(fields.Strict):
     """Nothing, or an empty object."""
 
 
-def _shown(rows: Sequence[Erasure]) -> list[dict[str, Any]]:
+def _rows_as_json(rows: Sequence[Erasure]) -> list[dict[str, Any]]:
     requests = [asdict(forgetting(row)) for row in rows]
     return list(ForgettingSerializer(requests, many=True).data)
 
@@ -93,7 +93,7 @@ class Forgettings(UserView):
     def get(self, query: Asked) -> Any:
         """What the user asked in a chat to forget, the latest first"""
         rows = Erasure.objects.of(self.end_user).defer("words", "names", "message_ids")
-        return page(self.request, rows, "requested_at", query, _shown)
+        return page(self.request, rows, "requested_at", query, _rows_as_json)
 
 
 class OneForgetting(UserView):
@@ -121,7 +121,7 @@ class Erase(UserView):
     def post(self, _asked: Asked, erasure_id: UUID) -> Any:
         """Erase now what the user asked to forget
 
-        This can't be undone. 409 when the hiding was undone before; what is erased already stays
+        This can't be undone. 409 if the hiding was undone before; what is erased already stays
         so."""
         rows = Erasure.objects.of(self.end_user).filter(pk=erasure_id)
         first_or_404(rows, "unknown_forgetting")
@@ -129,4 +129,4 @@ class Erase(UserView):
         erasure = rows.get()
         if erasure.state == Erasure.State.CANCELLED:
             raise conflict("The hiding was undone, so nothing is to be erased.")
-        return _shown([erasure])[0]
+        return _rows_as_json([erasure])[0]

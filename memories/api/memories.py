@@ -1,5 +1,4 @@
-"""Memories over HTTP: read, added, corrected, whom they are about, how they stand to each other, and
-what they said before."""
+"""Memories over HTTP: read, added and corrected, with their links, edges and earlier versions."""
 
 import re
 from dataclasses import asdict
@@ -48,7 +47,7 @@ MAX_CONTENT = 1000
 
 
 class _Times(fields.Reasoned):
-    """When the event takes place, stops to matter, and from when to when the fact holds."""
+    """When the event takes place and stops mattering, and from when to when the fact is valid."""
 
     happens_at = fields.Moment(required=False, allow_null=True)
     happens_until = fields.Moment(required=False, allow_null=True)
@@ -99,11 +98,11 @@ class Memories(UserView):
     def get(self, query: Asked) -> Any:
         """What is remembered, the latest first
 
-        With `valid_at`: what held at that moment, true or no longer."""
+        With `valid_at`: what was valid at that moment, whether or not it still is."""
         if contact := query.get("contact"):
             current = store.survivor(self.end_user, contact)
             query["contact"] = current.id if current else contact
-        rows = _chosen(self.end_user, query)
+        rows = _filtered(self.end_user, query)
         return page(self.request, with_relations(rows), "said_at", query, listed(MemorySerializer))
 
     @operation("memories_create", {200: ChangedMemory, 201: ChangedMemory}, body=NewMemory)
@@ -152,8 +151,8 @@ class OneMemory(UserView):
     def delete(self, memory_id: UUID) -> Any:
         """Erase a memory for good
 
-        As `forget/` with `memory`: its words in the messages that it rests on go too. This can't be
-        undone; `PATCH` with `{"status": "archived"}` only puts it away."""
+        As `forget/` with `memory`: its words in the messages that it rests on are erased too. This
+        can't be undone; `PATCH` with `{"status": "archived"}` only archives it."""
         check_memory(self.end_user, memory_id)
         return asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor)))
 
@@ -170,7 +169,7 @@ class Move(PersonView):
         return changed(self.end_user, memory_id, change)
 
 
-def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
+def _filtered(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
     rows = Memory.objects.of(end_user)
     if moment := query.get("valid_at"):
         rows = rows.exclude(status=Memory.Status.ARCHIVED).held_at(moment)
@@ -213,7 +212,7 @@ class ChangedLink(LinkSerializer):
 class MemoryLinks(PersonView):
     @operation("memories_links_list", Links)
     def get(self, memory_id: UUID) -> Any:
-        """Whom a memory is about, who found that out, and how sure it is"""
+        """Whom a memory is about, who found that out, and with what confidence"""
         check_memory(self.end_user, memory_id)
         rows = Link.objects.of(self.end_user).filter(memory=memory_id).with_people()
         return Links({"results": rows.order_by("pk")}).data
@@ -222,8 +221,8 @@ class MemoryLinks(PersonView):
     def post(self, asked: Asked, memory_id: UUID) -> Any:
         """Say that a memory is about a person
 
-        Also what a machine found out is confirmed so, and a rejection taken back. 200 when that was
-        stated before."""
+        This also confirms a link that a machine found, and takes back a rejection. 200 when that
+        was stated before."""
         check_memory(self.end_user, memory_id)
         pk = self.other("contact", asked["contact"])
         contact = self.survivor(pk)
@@ -239,7 +238,7 @@ class OneLink(PersonView):
         """Say that a memory is not about a person
 
         A correction: it can be undone. The link is rejected: no machine makes it again, and what
-        the profile had learnt from the memory goes."""
+        the profile had learnt from the memory is removed."""
         check_memory(self.end_user, memory_id)
         contact = self.survivor(contact_id)
         linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
@@ -251,7 +250,7 @@ class OneLink(PersonView):
 
 MOST_EDGES = 100
 SHARES = Edge.SHARES_ENTITY.rstrip(":")
-# Kinds that hold in both directions.
+# Kinds that are valid in both directions.
 MUTUAL = (str(Edge.Kind.CONFLICTS), Edge.SHARES_ENTITY)
 KINDS = [kind.value for kind in edit_edges.STATED]
 _KINDS = [*Edge.Kind, SHARES]
@@ -279,7 +278,7 @@ class EdgesQuery(fields.Strict):
 
 
 class NewEdge(fields.Reasoned):
-    """This memory stands so to another one: it ``causes`` the target, …"""
+    """How this memory is related to another one: it ``causes`` the target, …"""
 
     target = fields.Identifier()
     kind = serializers.ChoiceField(KINDS)
@@ -292,7 +291,7 @@ class MemorySummary(serializers.ModelSerializer):
 
 
 class EdgeSerializer(serializers.Serializer):
-    """A memory beside another, and the edge by which it was reached."""
+    """A neighbour of a memory, and the edge by which it was reached."""
 
     id = serializers.IntegerField()
     kind = serializers.CharField()
@@ -320,7 +319,7 @@ class StatedEdge(serializers.Serializer):
 class MemoryEdges(UserView):
     @operation("memories_edges_list", Edges, query=EdgesQuery)
     def get(self, query: Asked, memory_id: UUID) -> Any:
-        """The memories beside a memory, one or two edges away
+        """The memories one or two edges away from a memory
 
         Active and outdated memories; never archived ones."""
         check_memory(self.end_user, memory_id)
@@ -335,13 +334,13 @@ class MemoryEdges(UserView):
             Memory.objects.of(self.end_user).filter(pk__in=neighbours).defer("tokens").in_bulk()
         )
         results = [
-            _shown_edge(beside, memories[pk]) for pk, beside in neighbours.items() if pk in memories
+            _shown_edge(found, memories[pk]) for pk, found in neighbours.items() if pk in memories
         ]
         return Edges({"results": results}).data
 
     @operation("memories_edges_create", {200: StatedEdge, 201: StatedEdge}, body=NewEdge)
     def post(self, asked: Asked, memory_id: UUID) -> Any:
-        """Say how a memory stands to another
+        """Say how a memory is related to another
 
         200 with the edge that says exactly this already, if there is one."""
         check_memory(self.end_user, memory_id)
@@ -357,7 +356,7 @@ class MemoryEdges(UserView):
 class OneEdge(UserView):
     @operation("memories_edges_destroy", TakenAway)
     def delete(self, memory_id: UUID, edge_id: int) -> Any:
-        """Take an edge of a memory away
+        """Remove an edge of a memory
 
         No machine joins the two again, until the change is undone."""
         check_memory(self.end_user, memory_id)
@@ -368,8 +367,8 @@ class OneEdge(UserView):
         return TakenAway({"change_id": change.id}).data
 
 
-def _shown_edge(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:
-    step = beside.steps[-1]
+def _shown_edge(neighbour: graph.Neighbour, memory: Memory) -> dict[str, Any]:
+    step = neighbour.steps[-1]
     mutual = step.kind.startswith(MUTUAL)
     return {
         "id": step.edge,
@@ -377,8 +376,8 @@ def _shown_edge(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:
         "direction": "both" if mutual else "in" if step.inverse else "out",
         "reason": step.reason,
         "confidence": step.confidence,
-        "hops": beside.hops,
-        "weight": round(beside.weight, 4),
+        "hops": neighbour.hops,
+        "weight": round(neighbour.weight, 4),
         "via": step.source,
         "memory": memory,
     }
@@ -403,7 +402,7 @@ class WhatChanged(PersonView):
     def get(self, query: Asked) -> Any:
         """What changed in the lives of the user and their people
 
-        Facts that are no longer true beside what took their place."""
+        Facts that are no longer true, with those that replaced them."""
         who = self.survivor(query["contact"]).id if query.get("contact") else None
         facts = what_changed(self.end_user, who)[: query.get("limit")]
         return {"results": [asdict(one) for one in facts]}

@@ -1,4 +1,4 @@
-"""Messages in, and the pipeline on request."""
+"""Messages over HTTP: sent, listed, erased, and processed on request."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -27,7 +27,7 @@ from memories.pipeline import buffer, catch_up
 
 MAX_MESSAGES = 500
 MAX_CONTENT = 100_000
-# How long a client that waits is kept; whatever is left goes on in the background.
+# How long a client may wait; whatever is left goes on in the background.
 WAIT_SECONDS = 300.0
 
 
@@ -76,7 +76,7 @@ class MessageQuery(PageQuery):
 
 
 class MessageSerializer(serializers.ModelSerializer):
-    """A message as it was sent; what was erased is not listed."""
+    """A message as it was sent; erased ones are not listed."""
 
     id = serializers.IntegerField()
     client_id = serializers.CharField(allow_null=True)
@@ -104,7 +104,7 @@ class SessionQuery(fields.Strict):
 
 
 def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
-    """A validated message as the pipeline takes it."""
+    """Returns a validated message in the form that the pipeline takes."""
     return buffer.Incoming(**{name: value for name, value in valid.items() if value})
 
 
@@ -124,8 +124,8 @@ class Messages(UserView):
     def delete(self, asked: Asked) -> Any:
         """Erase the messages of a session for good
 
-        What rests on them alone goes too: memories, and what profiles learnt from these. People
-        stay. This can't be undone."""
+        Memories that rest on them alone are erased too, and what profiles learnt from these.
+        Contacts stay. This can't be undone."""
         session = Message.objects.of(self.end_user).filter(**asked)
         return asdict(erase.forget_messages(self.end_user, session, By(self.actor)))
 
@@ -133,9 +133,9 @@ class Messages(UserView):
     def post(self, asked: Asked) -> Any:
         """Send the messages of a conversation
 
-        All of them are taken, or none. They are read in the background. An `id` that was sent
-        before is a duplicate where role, speaker and content are the same; with others it is named
-        in `conflicts`, and what was sent first stands."""
+        All of them are stored, or none. They are read in the background. An `id` that was sent
+        before is a duplicate if role, speaker and content are the same; if not, it is listed in
+        `conflicts`, and what was sent first is kept."""
         with atomic():
             received = buffer.receive(
                 self.app, self.external_id, [incoming(m) for m in asked["messages"]]
@@ -149,7 +149,7 @@ class OneMessage(UserView):
     @operation("messages_retrieve", MessageSerializer)
     def get(self, message_id: int) -> Any:
         """One message"""
-        message = first_or_404(self._one(message_id), "unknown_message")
+        message = first_or_404(self._rows_of(message_id), "unknown_message")
         return MessageSerializer(message).data
 
     @operation("messages_destroy_one", Forgotten)
@@ -157,18 +157,18 @@ class OneMessage(UserView):
         """Erase a message for good
 
         With the memories that rest on it alone. This can't be undone."""
-        row = self._one(message_id)
+        row = self._rows_of(message_id)
         first_or_404(row, "unknown_message")
         return asdict(erase.forget_messages(self.end_user, row, By(self.actor)))
 
-    def _one(self, message_id: int) -> MessageQuerySet:
+    def _rows_of(self, message_id: int) -> MessageQuerySet:
         return Message.objects.of(self.end_user).kept().filter(pk=message_id)
 
 
 class Sessions(UserView):
     @operation("sessions_list", page_of(SessionSerializer), query=PageQuery)
     def get(self, query: Asked) -> Any:
-        """The sessions of a user, the last spoken in first
+        """The sessions of a user, the most recent first
 
         `DELETE messages/?session_id=` erases one."""
         rows = Message.objects.of(self.end_user).kept().order_by().values("session_id").annotate(
@@ -194,11 +194,11 @@ class Process(WaitingView):
     async def post(self, _request: Request, **_path: Any) -> Response:
         """Extract, link and consolidate everything received so far
 
-        With `wait` it answers 200 when that is done, 503 when the model is not to be had, and 504
-        after 300 s. Without, 202 at once. What is sent meanwhile is not waited for. `job` says how
-        far it is (`jobs/{id}/`). At most 32 requests of an app wait at a time; one more is refused
-        with 429."""
-        end_user_id, queued = await in_thread(self._asked)
+        With `wait` it answers 200 when that is done, 503 if the model is unavailable, and 504 after
+        300 s. Without, 202 at once. What is sent meanwhile is not waited for. `jobs/{id}/` of `job`
+        shows the progress. At most 32 requests of an app wait at a time; one more is refused with
+        429."""
+        end_user_id, queued = await in_thread(self._begin)
         if queued is not None:
             return Response(queued, status=status.HTTP_202_ACCEPTED)
         try:
@@ -211,8 +211,8 @@ class Process(WaitingView):
             raise ApiError(503, "postponed", str(error), retry_after=error.seconds) from error
         return Response(asdict(done))
 
-    def _asked(self) -> tuple[int, dict[str, Any] | None]:
-        """The end user, and what is answered if nobody waits."""
+    def _begin(self) -> tuple[int, dict[str, Any] | None]:
+        """Returns the end user's id and, unless the client waits, the answer with a new job."""
         wait, end_user_id = self.body(ProcessForm)["wait"], self.end_user.pk
         if wait:
             return end_user_id, None
@@ -236,9 +236,9 @@ Job = fields.of_dataclass(
 class OneJob(UserView):
     @operation("jobs_retrieve", Job)
     def get(self, job_id: UUID) -> Any:
-        """How far the processing is that was asked for
+        """The progress of a processing job
 
-        Of `process/` without `wait`. What was sent after it is no part of it. Kept for 30 days."""
+        Started by `process/` without `wait`, for what was sent before. Kept for 30 days."""
         job = first_or_404(ProcessJob.objects.of(self.end_user).filter(pk=job_id), "unknown_job")
         done = catch_up.follow(job)
         shown = {"id": job.pk, "created_at": job.created_at, "finished_at": job.finished_at}

@@ -1,6 +1,6 @@
-"""The signed address of an end user's own page. Whoever has it may see and correct what is known of
-them, so it is short-lived. It is not stored: it says whose page it is, until when and how it
-looks."""
+"""The signed address of an end user's own page. Whoever has it may see and correct what is known
+about them, so it is short-lived. It is not stored: it contains whose page it is, until when it is
+valid, and how the page looks."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from accounts.scope import all_users, user_scope
 
 SALT = "mio.own-page"
 MINUTES, MOST_MINUTES = 60, 24 * 60
-# A host and a port, with encryption unless it is this machine: what frame-ancestors takes.
+# A host and a port, with encryption except for this machine: what frame-ancestors accepts.
 _ORIGIN = r"^(https://[a-z0-9.-]+|http://(localhost|127\.0\.0\.1))(:[0-9]{1,5})?$"
 
 
@@ -49,7 +49,7 @@ class OwnPage(UserView):
     def post(self, asked: Asked) -> Any:
         """Make an address of the user's own page
 
-        The user sees there what is known, corrects it and has it forgotten. Whoever has the address
+        There the user sees what is known, corrects it and has it forgotten. Whoever has the address
         may do so until it expires: give it to the user alone."""
         now = timezone.now()
         expires_at = now + timedelta(minutes=asked.pop("minutes"))
@@ -86,7 +86,7 @@ class Visit:
 @contextmanager
 def opened(token: str, *, writes: bool) -> Iterator[Visit]:
     """Runs the block in the scope and time zone of the end user of an address. Raises Void, and
-    Moving where it ``writes`` and they are on the way to another cell."""
+    Moving if their cell is unavailable, or it ``writes`` while they are moved to another cell."""
     try:
         content = signing.loads(token, salt=SALT)
     except signing.BadSignature as error:

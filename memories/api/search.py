@@ -1,4 +1,4 @@
-"""Search in words, in meaning, along edges and in time."""
+"""Search by words, meaning, edges and time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -57,7 +57,7 @@ class PathStep(serializers.Serializer):
 
 
 class TimeRange(serializers.Serializer):
-    """The time that a query asks about, in the words that say so."""
+    """The time that a query asks about, and the words that state it."""
 
     since = fields.LocalMoment(allow_null=True)
     until = fields.LocalMoment(allow_null=True)
@@ -105,8 +105,8 @@ class Search(UserView):
         `intent` weighs words against meaning; it is inferred when not given. A time that the query
         asks about ("last week") puts memories of it first and is shown as `range`; `since` and
         `until` leave out all others instead. `score` orders the results; `relevance` says how
-        likely one has to do with the query at all. A query that nothing is likely to have to do
-        with finds nothing (`min_relevance`)."""
+        likely one is related to the query at all. A query to which nothing is likely to be
+        related finds nothing (`min_relevance`)."""
         end_user = self.find_user()
         zone = end_user.zone if end_user else self.app.zone
         understood = understand(asked["query"], asked.get("intent"), timezone.localtime(None, zone))
@@ -118,7 +118,7 @@ class Search(UserView):
         }
         if end_user:
             hits = _search(end_user, asked)
-            reply["results"] = Found(_rows(end_user, hits), many=True).data
+            reply["results"] = Found(_memories_of(end_user, hits), many=True).data
         return reply
 
 
@@ -126,7 +126,7 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
     statuses = {*asked.pop("statuses")}
     if asked.pop("include_outdated") or asked.get("valid_at"):
         statuses.add(Memory.Status.OUTDATED)
-    least = asked.pop("min_relevance", None)
+    min_relevance = asked.pop("min_relevance", None)
     contacts = [store.survivor(end_user, pk) for pk in asked.pop("contacts")]
     if None in contacts:
         raise serializers.ValidationError({"contacts": ["This user has no such contact."]})
@@ -134,14 +134,14 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
         **asked,
         contact_ids=[contact.id for contact in contacts if contact],
         statuses=sorted(statuses),
-        floor=relevance.FLOOR if least != 0 else 0.0,
-        least=least or 0.0,
+        floor=relevance.FLOOR if min_relevance != 0 else 0.0,
+        least=min_relevance or 0.0,
     )
     return recall.search(end_user, request, embedder=embedder())
 
 
-def _rows(end_user: EndUser, hits: Sequence[Hit]) -> list[Memory]:
-    """The memories as the serializer reads them, each with its place in the search."""
+def _memories_of(end_user: EndUser, hits: Sequence[Hit]) -> list[Memory]:
+    """Returns the memories as the serializer reads them, with what their hits say of each."""
     rows = with_relations(Memory.objects.of(end_user)).in_bulk([h.memory.pk for h in hits])
     memories = []
     for hit in hits:

@@ -1,4 +1,4 @@
-"""A memory as JSON, in both directions."""
+"""Memories as JSON, and the answers to changes of them."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from memories.types import MemoryType
 
 MAX_PEOPLE = 50
 TYPES = [t.value for t in MemoryType]
-# What Mio notes of a memory beside what an app does.
+# Metadata that Mio itself sets and apps do not see.
 _INTERNAL = frozenset(("vcard_note", "vcard_of", "imported", "consolidated_into"))
 OWN_METADATA = _INTERNAL | {PINNED}
 
@@ -35,8 +35,8 @@ class MemoryFact(serializers.Serializer):
     superseded_by = serializers.UUIDField(default=None, allow_null=True)
 
 
-class _AsTold(fields.LocalMoment):
-    """A time of a memory by the clock of whoever said it. Only given out."""
+class _SpeakerTime(fields.LocalMoment):
+    """A time of a memory in the UTC offset of its speaker. Output only."""
 
     def get_attribute(self, instance: Memory) -> Any:
         moment = super().get_attribute(instance)
@@ -57,12 +57,12 @@ class MemorySerializer(fields.RowSerializer):
     facts = MemoryFact(many=True)
     metadata = serializers.SerializerMethodField()
     superseded_by = serializers.SerializerMethodField()
-    said_at = _AsTold()
+    said_at = _SpeakerTime()
     happens_at = fields.LocalMoment(source="happens_there", allow_null=True)
     happens_until = fields.LocalMoment(source="happens_until_there", allow_null=True)
-    expires_at = _AsTold(allow_null=True)
-    valid_from = _AsTold(allow_null=True)
-    valid_to = _AsTold(allow_null=True)
+    expires_at = _SpeakerTime(allow_null=True)
+    valid_from = _SpeakerTime(allow_null=True)
+    valid_to = _SpeakerTime(allow_null=True)
 
     class Meta:
         model = Memory
@@ -81,7 +81,7 @@ class MemorySerializer(fields.RowSerializer):
         return list(Named([link.contact for link in memory.links.all()], many=True).data)
 
     def get_metadata(self, memory: Memory) -> dict[str, Any]:
-        return {key: held for key, held in memory.metadata.items() if key not in _INTERNAL}
+        return {key: value for key, value in memory.metadata.items() if key not in _INTERNAL}
 
     def get_superseded_by(self, memory: Memory) -> list[str]:
         return [str(edge.source_id) for edge in memory.edges_in.all()]
@@ -92,7 +92,7 @@ class ChangedMemory(MemorySerializer):
 
 
 def with_relations(rows: QuerySet) -> QuerySet:
-    """What the serializer reads of each memory, in a fixed number of statements."""
+    """Returns ``rows`` with what the serializer reads of each, in a fixed number of statements."""
     links = Link.objects.standing().with_people().order_by("pk")
     edges = Edge.objects.filter(kind=Edge.Kind.SUPERSEDES).order_by("pk")
     return rows.defer("tokens").prefetch_related(
@@ -108,28 +108,28 @@ Forgotten = fields.of_dataclass(receipts.Forgotten)
 
 
 def check_memory(end_user: EndUser, memory_id: UUID) -> None:
-    """Raises a 404 where the end user has no such memory."""
+    """Raises a 404 if the end user has no such memory."""
     if not Memory.objects.of(end_user).filter(pk=memory_id).exists():
         raise unknown("unknown_memory")
 
 
 def memory_of(end_user: EndUser, memory_id: UUID) -> Memory:
-    """The memory as its serializer reads it. Raises a 404 where there is none."""
+    """Returns the memory as its serializer reads it. Raises a 404 if there is none."""
     rows = with_relations(Memory.objects.of(end_user)).filter(pk=memory_id)
     return first_or_404(rows, "unknown_memory")
 
 
 def changed(end_user: EndUser, memory_id: UUID, change: Change | None) -> dict[str, Any]:
-    """The memory as it is now, with the change that made it so."""
+    """Returns the current memory as JSON, with the id of the change that was made."""
     return with_change(MemorySerializer(memory_of(end_user, memory_id)).data, change)
 
 
 def with_change(row: Mapping[str, Any], change: Change | None) -> dict[str, Any]:
-    """A row as it is shown, with the change to undo; None where nothing changed."""
+    """Returns a row as JSON with the id of the change, None if nothing changed."""
     return {**row, "change_id": change.id if change else None}
 
 
 def stated(row: Mapping[str, Any], change: Change | None) -> Response:
-    """Answers with what was stated: 201, or 200 where it had been stated before."""
+    """Returns the answer with what was stated: 201, or 200 if it had been stated before."""
     code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
     return Response(with_change(row, change), status=code)

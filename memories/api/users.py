@@ -1,4 +1,4 @@
-"""A whole end user over HTTP: everything out, everything gone, and the user's own card."""
+"""A whole end user over HTTP: export, erasure, and the user's own card."""
 
 from dataclasses import asdict
 from typing import Any
@@ -22,7 +22,7 @@ from understanding.attributes import ON_OWN_CARD
 class Export(UserView):
     @operation("export_retrieve", OpenApiTypes.OBJECT)
     def get(self) -> Any:
-        """Everything that is stored of a user
+        """Everything that is stored about a user
 
         `import_user` reads it back without loss."""
         return portability.export_user(self.end_user)
@@ -103,22 +103,22 @@ class Card(UserView):
     def get(self) -> Any:
         """The user's own card: wishes for answers, health, home and work
 
-        It follows from what memories state of the user. A `context/` begins with it."""
-        return _shown(self.end_user)
+        It is derived from what memories state about the user. A `context/` begins with it."""
+        return _card_of(self.end_user)
 
     @operation("card_update", ChangedUserCard, body=UserCardForm, partial=True)
     def patch(self, asked: Asked) -> Any:
         """Correct the user's own card
 
-        Only the keys given change: a string or a list is all that holds, null is nothing. What
-        holds no longer ends in the memories that state it; a new value becomes a memory."""
+        Only the keys given change: a string or a list is all that is true, null is nothing. A value
+        that is no longer true ends in the memories that state it; a new value becomes a memory."""
         with atomic():
             end_user = self.end_user_for_writing()
             change = edit_own_card(end_user, asked.get("attributes", {}), **self.by(asked))
             end_user.refresh_from_db(fields=["own_facts"])
-        return with_change(_shown(end_user), change)
+        return with_change(_card_of(end_user), change)
 
 
-def _shown(end_user: EndUser) -> dict[str, Any]:
+def _card_of(end_user: EndUser) -> dict[str, Any]:
     known = own_card.of(end_user)
     return {"card": own_card.text_of(end_user), "attributes": known}

@@ -1,4 +1,4 @@
-"""Clients that wait for the pipeline: they hold no thread and no connection to the database."""
+"""Requests that wait for the pipeline, without holding a thread or a database connection."""
 
 import asyncio
 import threading
@@ -15,12 +15,12 @@ from memories import queue
 from memories.models import Work
 from memories.pipeline import catch_up
 
-# Of one app, in one process. More clients than that wait for the workers, not for us.
+# Waiting requests of one app in one process; any more are refused.
 MOST = 32
-# So many of those who wait have this process do the work itself: each takes a connection of the
-# pool and, offline, much of a processor. What is above them is left to the workers.
+# How many waiting requests do work in this process: each takes a connection of the pool and,
+# offline, much of a processor. The rest is left to the workers.
 AT_WORK = 4
-# Seconds between looks at what others do, doubled up to the longest.
+# Seconds between checks of what others do, doubled up to the longest.
 POLL, LONGEST_POLL = 0.1, 2.0
 
 _waiting: Counter[int] = Counter()
@@ -28,18 +28,18 @@ _at_work = threading.BoundedSemaphore(AT_WORK)
 
 
 class TooMany(Exception):
-    """As many clients of the app wait as may."""
+    """The app has as many waiting requests as are allowed."""
 
 
 async def until_done(app_id: int, end_user_id: int, seconds: float) -> catch_up.CaughtUp:
-    """Extracts and consolidates all that an end user has said up to now, here or by the workers. A
-    step that has begun is finished even when its task is cancelled. Raises TooMany,
+    """Extracts and consolidates all that an end user has sent up to now, here or by the workers. A
+    step that has begun is finished even if its task is cancelled. Raises TooMany,
     catch_up.OutOfTime and catch_up.Postponed."""
-    with _place(app_id):
+    with _waiting_slot(app_id):
         started, until = timezone.now(), time.monotonic() + seconds
         steps, pause, handed_over = catch_up.steps(end_user_id), POLL, False
         while step := await in_thread(next, steps, None):
-            progressed = await in_thread(_work, step)
+            progressed = await in_thread(_run_step, step)
             if progressed is None and not handed_over:
                 await in_thread(queue.enqueue, "process", end_user_id)
                 handed_over = True
@@ -51,12 +51,12 @@ async def until_done(app_id: int, end_user_id: int, seconds: float) -> catch_up.
         return await in_thread(catch_up.outcome, end_user_id, started)
 
 
-def _work(step: Callable[[], object]) -> bool | None:
-    """Whether the step did anything; None when enough others are at work."""
+def _run_step(step: Callable[[], object]) -> bool | None:
+    """Runs the step; returns whether it did anything, None if enough others run already."""
     if not _at_work.acquire(blocking=False):
         return None
     try:
-        # What a model has read is not thrown away because somebody's write takes long.
+        # A model's answer is not discarded because the write of another takes long.
         with patient(Work.TIME_LIMIT.total_seconds()):
             return bool(step())
     finally:
@@ -64,7 +64,7 @@ def _work(step: Callable[[], object]) -> bool | None:
 
 
 @contextmanager
-def _place(app_id: int) -> Iterator[None]:
+def _waiting_slot(app_id: int) -> Iterator[None]:
     if _waiting[app_id] >= MOST:
         raise TooMany(f"{MOST} requests of this app wait already. Send it without `wait`.")
     _waiting[app_id] += 1

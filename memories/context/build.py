@@ -1,10 +1,10 @@
-"""Message → who is meant → cards and memories → the text for a system prompt.
+"""Builds a context: message → who is meant → cards and memories → the text for a system prompt.
 
 Finding who is meant and rendering their cards takes at most two SQL statements and no
-model. Memories about them come next: linked ones first, a text fallback for what is not
-linked yet, then hybrid search, which embeds the message and can be left out. Where nobody is
-named, what the search finds may tell who is meant. Where it is unsure who is, a model is asked
-meanwhile; only if it says otherwise, memories are looked for again.
+model. Memories about them come next: linked ones first, a text fallback for those not
+linked yet, then hybrid search, which embeds the message and can be left out. If nobody is
+named, the results of the search may show who is meant. If that is uncertain, a model is asked
+meanwhile; memories are looked up again only if it names other people.
 """
 
 import os
@@ -51,16 +51,16 @@ from understanding.requests import forget_reading
 from understanding.statements.fence import WORDS
 from understanding.types import Mention, Person
 
-# Whether this process has loaded what contexts read; before that no deadline holds.
+# Whether this process has loaded what contexts read; before that there is no deadline.
 is_warm = False
-JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was forgotten
-# What a context does, in order; ``embedding`` is what was left of it to wait for.
+JUST_NOW = timedelta(minutes=30)  # how long the model is told that something was forgotten
+# The steps of a context, in order; ``embedding`` is the time spent waiting for it.
 STEPS = ("who", "model", "linked", "embedding", "search", "prompt")
-# What becomes of one: whether it was searched (Injection.searched), or that it failed.
+# The outcomes of a context: whether it was searched (Injection.searched), or that it failed.
 FAILED = "failed"
 OUTCOMES = ("yes", "words", "late", "no", FAILED)
-# Of this process alone, under its number: what asks /metrics of a site meets one process or another,
-# and may not take the counts of two for those of one.
+# For this process alone, labelled with its number: each request for /metrics reaches another
+# process of a site, whose counts must not be taken for those of one.
 SECONDS = Histogram(
     "mio_context_seconds",
     "Seconds that contexts took which applications asked for.",
@@ -69,9 +69,9 @@ SECONDS = Histogram(
     registry=None,
 )
 
-# In each language: a name, a turn that has it, a message that refers back to it, and one that asks
-# to forget, which each stored message is looked through for.
-_TALKS = (
+# For each language: a name, a turn that has it, a message that refers back to it, and a request to
+# forget, since each stored message is checked for one.
+_WARM_UP_TEXTS = (
     (
         "小红",
         "我同事小红在腾讯上班，她妈妈是医生",
@@ -90,10 +90,10 @@ _TALKS = (
 @dataclass(frozen=True, slots=True)
 class Forgetting:
     """What the user asked in a chat to forget: ``hidden``, then ``erased``. While it is hidden
-    an undo of ``change_id`` brings it back, until ``erased_after``. ``memories`` and
-    ``contacts`` are how many; ``undecided`` are so many messages and contacts that may be
-    about forgotten people. ``not_found``: nothing that is kept was meant. ``unclear``: what
-    is meant could not be told. ``missing``: of what was asked for, this is not kept."""
+    an undo of ``change_id`` restores it, until ``erased_after``. ``memories`` and ``contacts``
+    are counts; ``undecided`` counts messages and contacts that may be about forgotten people.
+    State ``not_found``: nothing stored was meant; ``unclear``: it is unknown what is meant.
+    ``missing``: the words of the request for which nothing is stored."""
 
     id: UUID
     state: str
@@ -108,8 +108,8 @@ class Forgetting:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """``system_prompt`` is empty when there is nothing to say. ``resolved`` says whose answer it is
-    who is meant (:data:`memories.context.who.Resolved`), ``timing`` what each step took, in
+    """``system_prompt`` is empty if there is nothing to say. ``resolved`` says what decided who is
+    meant (:data:`memories.context.who.Resolved`), ``timing`` how long each step took, in
     milliseconds. ``searched``: ``yes``, ``words`` (the message could not be embedded),
     ``late`` (the search would have ended after the deadline and was left out) or ``no``."""
 
@@ -127,8 +127,8 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an injection came about. ``block`` is its text in parts, None for nobody's; ``ways`` are all
-    memories found, the best first; ``about`` is None where nobody's memories were looked for."""
+    """How an injection came about. ``block`` is its text in parts, None without a user; ``ways``
+    are all memories found, best first; ``about`` is None if nobody's memories were looked up."""
 
     injection: Injection
     block: Block | None = None
@@ -139,7 +139,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The memories about those meant and by search; ``searched`` as an Injection has it."""
+    """The memories about the people meant and by search; ``searched`` as in Injection."""
 
     about: About | None = None
     hits: Sequence[Hit] = ()
@@ -147,21 +147,21 @@ class _Found:
 
 
 def build(end_user: EndUser | None, request: ContextRequest) -> Injection:
-    """What a chat model should know before it answers the message. The memories injected count as
-    used."""
+    """Returns what a chat model should know before it answers the message. The injected memories
+    count as used."""
     traced = trace(end_user, replace(request, heal=True))
     note_use(end_user, traced, request.session_id)
     return traced.injection
 
 
 def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
-    """What ``build`` gives for the same, and how it came about. Writes nothing, but for edges that
-    are to ``heal``, and what a model was asked. An end user that was never seen has nothing."""
+    """Returns what ``build`` gives for the same, and how it came about. Writes nothing, except that
+    it removes edges with ``heal`` and records model calls. Without an end user it is empty."""
     clock = _Clock()
     if end_user is None:
         return Trace(Injection(timing_ms=clock.total_ms))
     deadline = request.deadline_ms
-    if deadline is None:  # a process that is still loading what it reads texts with has none
+    if deadline is None:  # a process that is still loading its models has none
         deadline = settings.MIO_CONTEXT_DEADLINE_MS if is_warm else 0
     embedding = what.embed(request, clock.began + deadline / 1000 if deadline else None)
     turns = who.turns_of(end_user, request.session_id, request.history)
@@ -175,31 +175,31 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
         with clock.step("model"):
             asked = who.ask(end_user, request, fast, turns)
     meant = opinion.meant
-    found = _memories(end_user, request, meant, embedding, clock)
+    found = _find_memories(end_user, request, meant, embedding, clock)
     if isinstance(asked, who.Opinion):
         opinion = asked
-        clock.steps.pop("model", None)  # nobody was asked
+        clock.steps.pop("model", None)  # no model was asked
     else:
         with clock.step("model"):
             opinion = asked.opinion()
         if opinion.meant.keys() != meant.keys():
             meant = opinion.meant
-            found = _memories(end_user, request, meant, embedding, clock)
+            found = _find_memories(end_user, request, meant, embedding, clock)
     voted = None
     if found.hits and embedding and not meant:
         voted = memory_vote.meant(request.message, found.hits, embedding.wait())
     people, contacts = who.decided(end_user, fast, opinion, voted)
-    return _rendered(end_user, request, people, contacts, opinion.resolved, found, clock)
+    return _render_trace(end_user, request, people, contacts, opinion.resolved, found, clock)
 
 
-def _memories(
+def _find_memories(
     end_user: EndUser,
     request: ContextRequest,
     meant: Mapping[UUID, Person],
     embedding: QueryVectors | None,
     clock: "_Clock",
 ) -> _Found:
-    """The memories of those who are meant, and what a search finds."""
+    """Returns the memories about the people who are meant, and what a search finds."""
     known = None
     if meant and "linked" in request.include:
         with clock.step("linked"):
@@ -217,7 +217,7 @@ def _memories(
     return _Found(known, hits, searched)
 
 
-def _rendered(
+def _render_trace(
     end_user: EndUser,
     request: ContextRequest,
     people: People,
@@ -226,12 +226,12 @@ def _rendered(
     found: _Found,
     clock: "_Clock",
 ) -> Trace:
-    """The prompt with the cards of these people and the memories found, and all that led to it."""
+    """Returns the prompt with the cards of these people and the memories found, and its trace."""
     with clock.step("prompt"):
         erasures = erasure_requests.reported(end_user)
         own_text = own_card.text_of(end_user) if "user" in request.include else ""
         shown = contacts if "cards" in request.include else []
-        # Whoever has a card has it on the card, but for a compact one.
+        # A full card shows the dates itself, a compact one does not.
         on_card = {contact.id for contact in shown if contact.matched_by != "conversation"}
         near = people.near if "dates" in request.include else ()
         known = found.about.found if found.about else []
@@ -267,11 +267,11 @@ def _rendered(
 
 
 def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) -> Trace:
-    """What a model should know before it answers somebody else than the end user, in a chat of
-    several: what they told themselves, and nothing that the user did."""
+    """Returns what a model should know before it answers somebody else than the end user, in a chat
+    of several people: what this speaker stated, and nothing that the user did."""
     clock = _Clock()
     bearers = store.find(end_user, speaker)
-    own = bearers[0] if len(bearers) == 1 else None  # of several, nobody knows which
+    own = bearers[0] if len(bearers) == 1 else None  # of several, it is unknown which
     names = {speaker, *((own.name, *own.aliases) if own else ())}
     ways = what.ways(what.told_by(end_user, names, request.message), [], end_user)
     block = render(end_user.reads, request, [], [way.injected for way in ways])
@@ -280,7 +280,7 @@ def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) 
 
 
 def measured_trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
-    """``trace``, counted with its time and outcome."""
+    """Returns ``trace``, and counts its time and outcome in the metrics."""
     started, outcome = time.perf_counter(), FAILED
     try:
         traced = trace(end_user, request)
@@ -292,15 +292,15 @@ def measured_trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
 
 @cache
 def _outcomes(process: int) -> dict[str, Histogram]:
-    """The histograms of a process by outcome; all at once, since the first failure is a growth from 0
-    only where 0 was told before."""
+    """Returns the histograms of a process by outcome; all are created at once, since the first
+    failure is an increase from 0 only if 0 was reported before."""
     return {outcome: SECONDS.labels(str(process), outcome) for outcome in OUTCOMES}
 
 
 def note_use(end_user: EndUser | None, traced: Trace, session_id: str = "") -> None:
-    """Counts the memories injected as used (MIRA: they earn their persistence by it), and hands people
-    for whom links were not enough to the background linker. What the database doesn't take is logged
-    with the end user's id, and lost."""
+    """Counts the injected memories as used (MIRA: they earn their persistence by it), and queues
+    the linking of contacts with memories that name them unlinked. If the database rejects the
+    write, that is logged with the end user's id, and the counts are lost."""
     memory_ids = [memory.id for memory in traced.injection.memories]
     if end_user is None or not (traced.about or memory_ids):
         return
@@ -317,8 +317,8 @@ def note_use(end_user: EndUser | None, traced: Trace, session_id: str = "") -> N
         if memory_ids:
             Injected.objects.create(end_user=end_user, session_id=session_id, memory_ids=memory_ids)
             with atomic():
-                # What somebody writes to at this moment is left out: nobody waits for a count, and
-                # two that wait for each other would be a deadlock.
+                # Memories that somebody is writing to are left out: nobody waits for a count, and
+                # two that wait for each other would deadlock.
                 free = Memory.objects.filter(pk__in=memory_ids)
                 free = free.select_for_update(skip_locked=True, no_key=True, of=("self",))
                 Memory.objects.filter(pk__in=free.values("pk")).update(
@@ -329,7 +329,7 @@ def note_use(end_user: EndUser | None, traced: Trace, session_id: str = "") -> N
 
 
 def forgetting(erasure: Erasure) -> Forgetting:
-    """An erasure as apps see it."""
+    """Returns an erasure as apps see it."""
     pending = erasure.state == Erasure.State.PENDING
     return Forgetting(
         id=erasure.id,
@@ -345,28 +345,28 @@ def forgetting(erasure: Erasure) -> Forgetting:
 
 
 def _notices(erasures: Sequence[Erasure], session_id: str, language: str) -> list[str]:
-    """What became of the latest request of this session to forget, if it was made a moment ago."""
+    """Returns the outcome of this session's latest request to forget, if it is recent."""
     since = timezone.now() - JUST_NOW
-    one = next(
-        (one for one in erasures if one.session_id == session_id and one.requested_at > since), None
+    latest = next(
+        (row for row in erasures if row.session_id == session_id and row.requested_at > since), None
     )
-    if one is None:
+    if latest is None:
         return []
-    if one.state == Erasure.State.UNCLEAR:
+    if latest.state == Erasure.State.UNCLEAR:
         return [WORDS[language]["unclear"]]
-    nothing = one.state == Erasure.State.NOT_FOUND
-    missing = [not_found(one.missing, language)] if nothing or one.missing else []
-    return missing if nothing else [WORDS[language]["forgotten"], *missing]
+    is_not_found = latest.state == Erasure.State.NOT_FOUND
+    missing = [not_found(latest.missing, language)] if is_not_found or latest.missing else []
+    return missing if is_not_found else [WORDS[language]["forgotten"], *missing]
 
 
 def warm_up() -> None:
-    """Builds a context in each language for an end user that no database has; takes a second or
-    two. A model server is not asked."""
+    """Builds a context in each language for an end user that no database has, which loads what
+    contexts read; takes a second or two. No model server is asked."""
     global is_warm
     nobody = EndUser(pk=0, app=App())
     wanted = [part for part in ALL if part != "search" or embedder().in_process]
     with user_scope(nobody):
-        for name, turn, message, request in _TALKS:
+        for name, turn, message, request in _WARM_UP_TEXTS:
             forget_reading.read(request)
             find_mentions(turn, entries_of([Person(uuid4(), name)]))
             history = [("user", turn)]
@@ -375,7 +375,7 @@ def warm_up() -> None:
 
 
 class _Clock:
-    """The milliseconds of each step, those of one name together."""
+    """Measures the milliseconds of each step; steps of one name are added up."""
 
     def __init__(self) -> None:
         self.began = time.perf_counter()

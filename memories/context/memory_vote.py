@@ -1,10 +1,10 @@
-"""Memories vote on who is meant: whom a message describes without a name (the one who teaches
-kids the cello) is found by what is known of them, in any wording.
+"""Lets memories vote on who is meant: a person described without a name (the one who teaches kids
+the cello) is found by what is known about them, in any wording.
 
-The contacts that the hits of a search are about are candidates. A logistic regression says how
-likely the message means each, by how the hits speak for them against others, and by whether it
-speaks of somebody at all. Weights and their source: ``vote_model.json``. Like relevance they are
-of one embedding model; with another nobody is voted for.
+The contacts that the hits of a search are about are candidates. A logistic regression gives the
+probability that the message refers to each, by how the hits support them against others, and by
+whether it is about somebody at all. Weights and their source: ``vote_model.json``. Like relevance
+they belong to one embedding model; with another there is no vote.
 """
 
 import math
@@ -26,14 +26,14 @@ from understanding.learned import log_odds, logistic, model
 from understanding.text import clean, normalise
 from understanding.types import Mention
 
-#: So many of the best hits count as the top.
+#: How many of the best hits count as the top.
 TOP = 3
-# So many of the memories that spoke are told, each so long.
+# How many of the supporting memories the reason quotes, and how much of each.
 TOLD, GRAPHEMES = 2, 80
-# Where no memory speaks for anybody else; hits are seldom less near or less likely.
+# Values if no memory supports anybody else; hits are seldom less near or less likely.
 LEAST_COSINE, LEAST_LIKELY = 0.75, 0.001
 _odds = partial(log_odds, least=LEAST_LIKELY)
-# Words of two closed classes: what points at somebody or begins a relative clause, and the third
+# Words of two closed classes: demonstratives and relative pronouns, and pronouns of the third
 # person.
 _POINTS = regex.compile(r"\b(?:who|whom|whose|that|those|one)\b|[那嗰]")
 _THIRD = regex.compile(r"\b(?:he|she|his|hers?|him|they|them|their)\b|[他她佢]")
@@ -41,15 +41,15 @@ _THIRD = regex.compile(r"\b(?:he|she|his|hers?|him|they|them|their)\b|[他她佢
 
 @dataclass(frozen=True, slots=True)
 class Voted:
-    """The mention, and the contact as the index of names gives it."""
+    """The mention, and the contact as the index of names returns it."""
 
     mention: Mention
     known: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Speaks:
-    """A hit for a candidate: its place among the hits, and what search says of it."""
+class _Support:
+    """A hit about a candidate, with its place among the hits and what the search found of it."""
 
     place: int
     hit: Hit
@@ -58,30 +58,30 @@ class _Speaks:
 
 
 def meant(message: str, hits: Sequence[Hit], vectors: Sequence[Sequence[float]]) -> Voted | None:
-    """Whom the hits of a message's search (with their people) say that it means, None where that
-    is too unlikely. ``vectors`` are those of the message's parts."""
+    """Returns the contact to whom a message most likely refers by the ``hits`` of its search (with
+    their people), None if that is too unlikely. ``vectors`` are those of the message's parts."""
     text = normalise(message)
-    if _THIRD.search(text) and not _POINTS.search(text):  # whom a pronoun means reference says
+    if _THIRD.search(text) and not _POINTS.search(text):  # coreference resolves pronouns
         return None
     learned = logistic("vote_model")
-    likely = {pk: learned.probability(one) for pk, one in features(message, hits, vectors).items()}
-    best = max(likely, key=lambda pk: likely[pk], default=None)
-    if best is None or likely[best] < model("vote_model")["threshold"]:
+    chance = {pk: learned.probability(one) for pk, one in features(message, hits, vectors).items()}
+    best = max(chance, key=lambda pk: chance[pk], default=None)
+    if best is None or chance[best] < model("vote_model")["threshold"]:
         return None
-    spoke = sorted(_speaking(hits)[best], key=lambda one: -one.relevance.likely)[:TOLD]
-    said = [clean(one.hit.memory.content, GRAPHEMES) for one in spoke]
-    known = next(one for one in spoke[0].hit.people if one["id"] == str(best))
+    support = sorted(_support_by_contact(hits)[best], key=lambda one: -one.relevance.likely)[:TOLD]
+    said = [clean(one.hit.memory.content, GRAPHEMES) for one in support]
+    known = next(one for one in support[0].hit.people if one["id"] == str(best))
     reason = Reason("by_memories", clauses=said)
-    return Voted(Mention(person_of(known), 0, 0, said[0], "semantic", likely[best], reason), known)
+    return Voted(Mention(person_of(known), 0, 0, said[0], "semantic", chance[best], reason), known)
 
 
 def features(
     message: str, hits: Sequence[Hit], vectors: Sequence[Sequence[float]]
 ) -> dict[UUID, dict[str, float]]:
-    """What speaks for each contact that the hits are about; nothing where their relevance is not
-    known."""
-    speaking = _speaking(hits)
-    if not speaking or not vectors:
+    """Returns the features of each contact that the hits are about; empty if the relevance of the
+    hits is not known."""
+    support = _support_by_contact(hits)
+    if not support or not vectors:
         return {}
     text = normalise(message)
     shape = {
@@ -90,44 +90,44 @@ def features(
         "of_others": max(map(of_others, vectors)),
     }
     of_nobody = max((r.likely for h in hits if not h.people and (r := h.relevance)), default=0.0)
-    every = sum(hit.relevance.likely for hit in hits if hit.relevance) or 1.0
-    likely = {pk: max(one.relevance.likely for one in said) for pk, said in speaking.items()}
-    cosine = {pk: max(one.cosine for one in said) for pk, said in speaking.items()}
+    total = sum(hit.relevance.likely for hit in hits if hit.relevance) or 1.0
+    likely = {pk: max(one.relevance.likely for one in found) for pk, found in support.items()}
+    cosine = {pk: max(one.cosine for one in found) for pk, found in support.items()}
     return {
         pk: {
             **shape,
             "likely": _odds(likely[pk]),
-            "lead": _odds(likely[pk]) - _odds(_of_others(likely, pk, 0.0)),
+            "lead": _odds(likely[pk]) - _odds(_best_of_others(likely, pk, 0.0)),
             "lead_of_nobody": _odds(likely[pk]) - _odds(of_nobody),
-            "share": sum(one.relevance.likely for one in said) / every,
+            "share": sum(one.relevance.likely for one in found) / total,
             "cosine": cosine[pk],
-            "cosine_lead": cosine[pk] - _of_others(cosine, pk, LEAST_COSINE),
-            "words": max(one.relevance.words for one in said),
-            "score": max(one.hit.score for one in said),
-            "place": math.log1p(said[0].place),
-            "top": float(sum(one.place < TOP for one in said)),
+            "cosine_lead": cosine[pk] - _best_of_others(cosine, pk, LEAST_COSINE),
+            "words": max(one.relevance.words for one in found),
+            "score": max(one.hit.score for one in found),
+            "place": math.log1p(found[0].place),
+            "top": float(sum(one.place < TOP for one in found)),
         }
-        for pk, said in speaking.items()
+        for pk, found in support.items()
     }
 
 
 def of_others(vector: Sequence[float]) -> float:
-    """The log odds that a message with this vector tells or asks of somebody else."""
+    """Returns the log odds that a message with this vector is about somebody else."""
     head = model("vote_model")["of_others"]
     return float(np.asarray(head["weights"]) @ np.asarray(vector)) + float(head["bias"])
 
 
-def _speaking(hits: Sequence[Hit]) -> dict[UUID, list[_Speaks]]:
-    """The hits about each contact, the best first."""
-    found: dict[UUID, list[_Speaks]] = defaultdict(list)
+def _support_by_contact(hits: Sequence[Hit]) -> dict[UUID, list[_Support]]:
+    """Returns the hits about each contact, the best first."""
+    by_contact: dict[UUID, list[_Support]] = defaultdict(list)
     for place, hit in enumerate(hits):
         if hit.relevance and hit.relevance.cosine is not None:
             for known in hit.people:
-                one = _Speaks(place, hit, hit.relevance, hit.relevance.cosine)
-                found[UUID(known["id"])].append(one)
-    return found
+                support = _Support(place, hit, hit.relevance, hit.relevance.cosine)
+                by_contact[UUID(known["id"])].append(support)
+    return by_contact
 
 
-def _of_others(best: Mapping[UUID, float], pk: UUID, least: float) -> float:
-    """The best of anybody but ``pk``."""
+def _best_of_others(best: Mapping[UUID, float], pk: UUID, least: float) -> float:
+    """Returns the best value of anybody except ``pk``, ``least`` if there is nobody else."""
     return max((value for other, value in best.items() if other != pk), default=least)

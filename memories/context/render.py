@@ -1,4 +1,4 @@
-"""What is injected, and the text of it: a fenced block for a system prompt."""
+"""Renders what is injected as text: a fenced block for a system prompt."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from understanding.statements.wordings import attributed
 from understanding.text import defused, estimate_tokens, names_role, one_line
 
 MAX_DATES, MAX_NAME = 5, 60
-MAX_MISSING, MAX_WORD = 5, 40  # things asked to forget that are named
+MAX_MISSING, MAX_WORD = 5, 40  # things asked to forget that a notice names
 MAX_LINE = 300  # graphemes of one memory in the prompt
-STAYING = 80  # tokens of the card of somebody who is only still talked about
-MOST_ENDED, MAX_ENDED = 4, 80  # facts of it that are no longer true, and graphemes of each
+STAYING = 80  # tokens of the card of a person who is only talked about before
+MOST_ENDED, MAX_ENDED = 4, 80  # facts of a memory that are no longer true, and graphemes of each
 
 _TEXTS = content(__file__)
 
@@ -35,9 +35,9 @@ class InjectedContact:
 
 @dataclass(frozen=True, slots=True)
 class InjectedMemory:
-    """``score`` and ``relevance``, how likely it has to do with the message where that is known,
-    are in 0..1; ``reason`` says in words why the memory is there. ``outdated_on``: since then it is
-    history, no longer true; ``ended`` is what of it is. ``speaker`` said it, where it is a quote."""
+    """``score`` and ``relevance``, the probability that the message is about it if known, are in
+    0..1; ``reason`` says in words why the memory is there. ``outdated_on``: since then it is no
+    longer true; ``ended`` are its facts that are not. ``speaker`` said it, if it is a quote."""
 
     id: UUID
     content: str
@@ -52,8 +52,8 @@ class InjectedMemory:
 
 @dataclass(frozen=True, slots=True)
 class InjectedDate:
-    """An important date of somebody (None, without a name: the user) that is near; ``years`` since
-    the first, if that is known."""
+    """An important date that is near, of a contact (None, without a name: the user); ``years``
+    since the first, if that is known."""
 
     contact: UUID | None
     name: str
@@ -72,9 +72,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What is injected: a note on what it is, and sections. ``memories`` and ``dates`` found room in
-    it; ``lines`` are the ids of those memories that have a line of their own. ``str`` gives the text,
-    "" where nothing is to be said."""
+    """What is injected: a note on what it is, and sections. ``memories`` and ``dates`` are those
+    that fit; ``lines`` are the ids of the memories that have a line of their own. ``str`` gives the
+    text, "" if there is nothing to say."""
 
     note: str
     sections: tuple[Section, ...]
@@ -100,50 +100,50 @@ def render(
     today: date = date.min,
     own_card: str = "",
 ) -> Block:
-    """The fenced block without secrets within the budget of the ``request``, with up to its limit of
-    memories; they are the best first. ``notices`` stand before all else; ``dates`` are as seen ``today``. The user's ``own_card`` has at
-    most half of the budget."""
+    """Returns the fenced block without secrets, within the budget of the ``request`` and with at
+    most its limit of ``memories``, which come best first. ``notices`` precede all else; ``dates``
+    are worded as of ``today``. The user's ``own_card`` gets at most half of the budget."""
     words = WORDS[language]
-    apart = ("forgotten", "not_found", "unclear", "dates", "user")
-    fixed = [text for key, text in words.items() if key not in apart]
+    optional = ("forgotten", "not_found", "unclear", "dates", "user")
+    fixed = [text for key, text in words.items() if key not in optional]
     left = request.token_budget - estimate_tokens("\n".join([OPEN, *fixed, *notices, CLOSE]))
-    own, cost = _fitting(own_card, left // 2 - estimate_tokens(words["user"]) - 1)
-    left -= cost + estimate_tokens(words["user"]) + 1 if own else 0
-    meant, talked_of, cost = _cards(contacts, left)
+    own_lines, cost = _fitting(own_card, left // 2 - estimate_tokens(words["user"]) - 1)
+    left -= cost + estimate_tokens(words["user"]) + 1 if own_lines else 0
+    meant_cards, talk_cards, cost = _cards(contacts, left)
     left -= cost
-    coming = {near: _near(near, today, language) for near in dates[:MAX_DATES]}
-    if (cost := estimate_tokens("\n".join([words["dates"], *coming.values()]))) > left:
-        coming = {}
-    left -= cost if coming else 0
-    on_cards = "\n".join(meant + talked_of)
-    kept: list[InjectedMemory] = []
+    date_lines = {near: _date_line(near, today, language) for near in dates[:MAX_DATES]}
+    if (cost := estimate_tokens("\n".join([words["dates"], *date_lines.values()]))) > left:
+        date_lines = {}
+    left -= cost if date_lines else 0
+    on_cards = "\n".join(meant_cards + talk_cards)
+    shown_memories: list[InjectedMemory] = []
     lines: dict[UUID, str] = {}
     for memory in memories:
         text = one_line(memory.content, MAX_LINE)
-        line = _line(memory, text, language)
+        line = _memory_line(memory, text, language)
         cost = estimate_tokens(line) + 1
-        if len(kept) == request.limit or cost > left:
+        if len(shown_memories) == request.limit or cost > left:
             continue
-        kept.append(memory)
+        shown_memories.append(memory)
         if memory.outdated_on or memory.ended or text not in on_cards:
             lines[memory.id] = line
             left -= cost
     sections = (
         Section("", tuple(notices)),
-        Section(words["user"], tuple(own.splitlines())),
-        Section(words["people"], tuple(meant)),
-        Section(words["talk"], tuple(talked_of)),
-        Section(words["dates"], tuple(coming.values())),
+        Section(words["user"], tuple(own_lines.splitlines())),
+        Section(words["people"], tuple(meant_cards)),
+        Section(words["talk"], tuple(talk_cards)),
+        Section(words["dates"], tuple(date_lines.values())),
         Section(words["memories"], tuple(lines.values())),
     )
     filled = _masked(words["note"], [section for section in sections if section.entries])
-    return Block(words["note"], filled, tuple(kept), frozenset(lines), tuple(coming))
+    return Block(words["note"], filled, tuple(shown_memories), frozenset(lines), tuple(date_lines))
 
 
 def _cards(contacts: Sequence[InjectedContact], budget: int) -> tuple[list[str], list[str], int]:
-    """The cards of those meant and of those still talked of, and what they cost."""
-    meant: list[str] = []
-    talked_of: list[str] = []
+    """Returns the cards of people meant, those of people still talked about, and their tokens."""
+    meant_cards: list[str] = []
+    talk_cards: list[str] = []
     left = budget
     for place, contact in enumerate(contacts):
         stays = contact.matched_by == "conversation"
@@ -151,26 +151,26 @@ def _cards(contacts: Sequence[InjectedContact], budget: int) -> tuple[list[str],
         share = left // (len(contacts) - place)
         card, cost = _fitting(contact.card, min(share, STAYING) if stays else share)
         if card:
-            (talked_of if stays else meant).append(card)
+            (talk_cards if stays else meant_cards).append(card)
             left -= cost
-    return meant, talked_of, budget - left
+    return meant_cards, talk_cards, budget - left
 
 
 def _masked(note: str, sections: Sequence[Section]) -> tuple[Section, ...]:
-    """The sections without secrets. What is a secret may depend on the line before, so that they
-    are read as one text; a mask changes no line break."""
+    """Returns the sections without secrets. They are masked as one text, since what is a secret may
+    depend on the line before; a mask changes no line break."""
     rows = iter(masked(str(Block(note, tuple(sections)))).split("\n")[2:])
 
-    def taken(text: str) -> str:
+    def next_rows(text: str) -> str:
         return "\n".join(next(rows) for _ in text.split("\n"))
 
     return tuple(
-        Section(one.heading and taken(one.heading), tuple(map(taken, one.entries)))
+        Section(one.heading and next_rows(one.heading), tuple(map(next_rows, one.entries)))
         for one in sections
     )
 
 
-def _line(memory: InjectedMemory, text: str, language: str) -> str:
+def _memory_line(memory: InjectedMemory, text: str, language: str) -> str:
     said = attributed(text, memory.speaker, language) if memory.speaker else text
     line = f"- [{memory.said_on}] {said}"
     if memory.outdated_on:
@@ -181,7 +181,7 @@ def _line(memory: InjectedMemory, text: str, language: str) -> str:
     return line
 
 
-def _near(near: InjectedDate, today: date, language: str) -> str:
+def _date_line(near: InjectedDate, today: date, language: str) -> str:
     words = _TEXTS[language]
     ahead = (near.on - today).days
     when = words[("today", "tomorrow")[ahead]] if ahead < 2 else words["in_days"].format(ahead)
@@ -195,14 +195,14 @@ def _near(near: InjectedDate, today: date, language: str) -> str:
 
 
 def not_found(missing: Iterable[str], language: str) -> str:
-    """The notice that nothing was found for what a user asked to forget."""
+    """Returns the notice that nothing was found for what a user asked to forget."""
     quoted = [f"“{one_line(word, MAX_WORD)}”" for word in missing][:MAX_MISSING]
     what = (", " if language == "en" else "、").join(quoted) or _TEXTS[language]["something"]
     return WORDS[language]["not_found"].format(what)
 
 
 def _fitting(card: str, budget: int) -> tuple[str, int]:
-    """The first lines of a stored card, made harmless, that cost at most ``budget`` tokens, and their cost."""
+    """Returns the first lines of a stored card that fit, made harmless, and their tokens."""
     lines, cost = [], 0
     for stored in card.splitlines():
         line = defused(stored)

@@ -1,4 +1,4 @@
-"""What a context is asked for."""
+"""The request for a context."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ ALL = ("user", "cards", "linked", "search", "dates")
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """``history`` are (role, content) turns before the message; what of the session is stored and
-    older is read as well. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come
-    first. Whoever the talk is about keeps a compact card for ``keep_cards`` messages (default: as set).
-    Where it is unsure who is meant, a model is asked, and waited for ``resolve_budget_ms`` at most:
-    with ``resolve`` "auto" unless it turned out too slow, with "model" always, with "fast" never
-    (default: as set). After ``deadline_ms`` (default: as set, 0 for none) no search is begun or
-    waited for. ``heal``: edges to archived memories that are met are removed."""
+    """``history`` are (role, content) turns before the message; older turns of the stored session
+    are read as well. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come
+    first. People whom the conversation is still about keep a compact card for ``keep_cards``
+    messages. If it is uncertain who is meant, a model is asked and waited for at most
+    ``resolve_budget_ms``: with ``resolve`` "auto" unless it was too slow before, with "model"
+    always, with "fast" never. After ``deadline_ms`` (0: none) no search is begun or waited for.
+    None means the server's setting. ``heal``: edges met to archived memories are removed."""
 
     message: str
     session_id: str = ""

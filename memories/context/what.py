@@ -1,5 +1,5 @@
-"""The memories for a context: those linked to the people who are meant, text only for what is not
-linked yet, and what a search finds."""
+"""Selects the memories for a context: those linked to the people who are meant, those that name
+them but are not linked yet, and what a search finds."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -29,17 +29,17 @@ from understanding.names import name_key
 from understanding.statements.wordings import greets
 from understanding.types import Mention, Person
 
-# How many of a contact's latest memories compete for a place in the prompt: bounds the cost
-# whatever the contact's history is. Older ones are on the card, or found by search.
+# How many of a contact's latest memories compete for a place in the prompt, which bounds the cost
+# for any length of history. Older ones are on the card, or found by search.
 WINDOW = 40
-# A memory that shares words with the message is wanted more than one that is merely new.
+# A memory that shares words with the message is preferred to one that is merely new.
 OVERLAP_WEIGHT, IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.5, 0.3, 0.2
-# At most so many memories that are no longer true are told beside what took their place.
+# The most memories that are no longer true to be shown with those that replaced them.
 MOST_FORMER = 3
-# What one of these has of the score of its successor: it stands right below it.
+# The share of its successor's score that such a memory gets: it comes right below it.
 FORMER_SHARE = 0.95
-# A context takes the first few results of a search whatever their relevance. Later ones that are hardly
-# relevant name people whom nobody meant.
+# A context takes the first few results of a search whatever their relevance. Later ones of little
+# relevance name people whom nobody meant.
 FIRST = 3
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
@@ -48,7 +48,7 @@ _SQL = sql_pieces(__file__, shown=_SHOWN)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``score`` is in 0..1. ``names``: the contact that an unlinked memory names."""
+    """A memory about a person. ``score`` is in 0..1. ``names``: the contact, if not linked."""
 
     memory: Memory
     score: float
@@ -58,7 +58,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """``unlinked``: the contacts for whom links were not enough."""
+    """Memories about people. ``unlinked``: the contacts with memories that name them unlinked."""
 
     found: list[Found]
     unlinked: tuple[UUID, ...]
@@ -67,7 +67,7 @@ class About:
 @dataclass(frozen=True, slots=True)
 class Way:
     """How a memory was found: about a person in the message, by search, or both. ``kept``:
-    it found room; ``line``: it has a line of its own, not only one on a card."""
+    it fits into the prompt; ``line``: it has a line of its own, not only one on a card."""
 
     memory: Memory
     injected: InjectedMemory
@@ -78,10 +78,10 @@ class Way:
 
 
 def about_people(end_user: EndUser, people: Sequence[Person], message: str, limit: int) -> About:
-    """The memories about these people that fit the message best, at most ``limit``.
+    """Returns the memories about these people that fit the message best, at most ``limit``.
 
-    Phase one follows the links. Only where they give fewer than ``limit`` does phase two
-    look for memories that name the contact and are not linked yet, by a statement each.
+    Phase one follows the links. Only if they give fewer than ``limit``, phase two looks for
+    memories that name a contact and are not linked yet, by one statement per contact.
     """
     params = {"end_user": end_user.pk, "contacts": [one.id for one in people], "window": WINDOW}
     linked: dict[UUID, Memory] = {}
@@ -103,7 +103,7 @@ def about_people(end_user: EndUser, people: Sequence[Person], message: str, limi
 
 
 def told_by(end_user: EndUser, names: Collection[str], message: str) -> list[Found]:
-    """The latest memories that somebody of these names told themselves, the best for the message
+    """Returns the latest memories whose speaker has one of these names, the best for the message
     first. One statement."""
     rows = Memory.objects.of(end_user).active().facts().filter(speaker__in=names)
     latest = rows.only(*Memory.SHOWN).order_by("-said_at", "pk")[:WINDOW]
@@ -118,7 +118,7 @@ def _ranked(
     memories: Sequence[Memory], message: str, reason: Reason, names: UUID | None = None
 ) -> list[Found]:
     wanted = set(query_weights(message))
-    # That a memory has a time, any time, is no word of the message.
+    # The token that a memory has a time, any time, is no word of the message.
     words = wanted - {HAS_TIME}
     newest_first = sorted(memories, key=lambda memory: (memory.said_at, memory.id), reverse=True)
     return [
@@ -135,8 +135,8 @@ def _ranked(
 
 
 def unlinked_naming(end_user_id: int, person: Person) -> QuerySet[Memory]:
-    """The active memories that hold one of the contact's names as words and have no link to
-    it, not even a rejected one, nor to a namesake, whom they are known to mean."""
+    """Returns the active memories that contain one of the contact's names as words and have no link
+    to it, not even a rejected one, nor to a namesake, whom they are known to mean."""
     named = Memory.objects.none()
     for tokens in map(tokenise, (person.name, *person.aliases)):
         if tokens:
@@ -151,13 +151,13 @@ def unlinked_naming(end_user_id: int, person: Person) -> QuerySet[Memory]:
 def said_not_to_be_about(
     end_user: EndUser, people: Collection[UUID], memories: Collection[UUID]
 ) -> set[UUID]:
-    """Those of the memories that somebody said are not about one of these people. One statement."""
+    """Returns the memories that somebody said are not about one of ``people``. One statement."""
     links = Link.objects.of(end_user).filter(contact__in=people, memory__in=memories, rejected=True)
     return set(links.values_list("memory", flat=True))
 
 
 def embed(request: ContextRequest, until: float | None) -> QueryVectors | None:
-    """Begins to embed the message; None where nothing is searched for."""
+    """Starts to embed the message; None if no search is wanted or the message is a greeting."""
     if "search" not in request.include or greets(request.message):
         return None
     return QueryVectors(embedder(), request.message, until)
@@ -170,8 +170,8 @@ def search(
     people: Collection[UUID],
     known: About | None,
 ) -> tuple[list[Hit], str]:
-    """What a search finds among the memories of the ``people`` who are meant, or where little is
-    ``known`` of them, or nobody is meant, among everybody's; and whether it was made (as
+    """Searches the memories of the ``people`` who are meant; if few are ``known``, or nobody is
+    meant, those about anybody. Returns the hits, and whether the search was made (as
     ``Injection.searched``)."""
     looks_wider = known is not None and len(known.found) < request.limit
     contact_ids = () if looks_wider else tuple(people)
@@ -190,7 +190,7 @@ def search(
     with suppress(LateError):
         hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
         searched = "words" if embedding.failed else "yes"
-    if intent is not Intent.EXPLORE:  # a message that looks around takes all
+    if intent is not Intent.EXPLORE:  # an exploring message takes all
         hits = [*hits[:FIRST], *(hit for hit in hits[FIRST:] if hit.is_relevant)]
     if looks_wider and hits:
         denied = said_not_to_be_about(end_user, people, [hit.memory.id for hit in hits])
@@ -206,9 +206,9 @@ def candidates(
     mentions: Iterable[Mention],
     cards: Iterable[InjectedContact],
 ) -> list[Way]:
-    """All memories for the prompt, the best first: those ``known`` of people and by search, and what
-    these took the place of where the message is about it; without the profiles of people whose
-    card is shown."""
+    """Returns all memories for the prompt, the best first: those ``known`` of people, those found
+    by search, and the outdated ones that these replaced, if the message is about that; without the
+    profiles of people whose card is shown."""
     on_cards = {f"profile:{contact.id}" for contact in cards}
     hits = [hit for hit in hits if hit.memory.content_hash not in on_cards]
     scored = {hit.memory: hit.score for hit in hits} | {one.memory: one.score for one in known}
@@ -220,27 +220,27 @@ def candidates(
 def _former(
     end_user: EndUser, message: str, scored: Mapping[Memory, float], names: Iterable[str]
 ) -> list[Found]:
-    """What those of these memories (with their scores) took the place of that the message is
-    about: by a word, or the attribute that it asks for, and not by a name alone. One statement,
-    none where the message is about none of them, or these took nobody's place."""
+    """Returns the outdated memories that were replaced by those of ``scored`` (memories with their
+    scores) that the message is about: by a word or the attribute that it asks for, not by a name
+    alone. One statement; none if the message is about none that replaced another."""
     wanted = {*query_weights(message)} - {HAS_TIME}
     wanted.difference_update(*map(tokenise, names))
-    asked = {
+    relevant_scores = {
         m.pk: score
         for m, score in scored.items()
         if m.supersedes is not False
         and not wanted.isdisjoint([*own(m.tokens), *(f"about:{fact['key']}" for fact in m.facts)])
     }
-    if not asked:
+    if not relevant_scores:
         return []
-    params = {"end_user": end_user.pk, "newer": list(asked), "most": MOST_FORMER}
+    params = {"end_user": end_user.pk, "newer": list(relevant_scores), "most": MOST_FORMER}
     reason = Reason("no_longer_true")
     rows: Any = Memory.objects.raw(_SQL["former"], params)
-    return [Found(memory, FORMER_SHARE * asked[memory.newer], reason) for memory in rows]
+    return [Found(memory, FORMER_SHARE * relevant_scores[memory.newer], reason) for memory in rows]
 
 
 def ways(found: Sequence[Found], hits: Sequence[Hit], end_user: EndUser) -> list[Way]:
-    """Each memory once, the best first; what is said of it is what is known by its people."""
+    """Returns each memory once, best first; ``found`` decides score and reason before ``hits``."""
     by_search = {hit.memory.id: hit for hit in hits}
     ways = []
     for one in found:
@@ -252,25 +252,25 @@ def ways(found: Sequence[Found], hits: Sequence[Hit], end_user: EndUser) -> list
     return sorted(ways, key=lambda way: -way.injected.score)
 
 
-def _injected(one: Found | Hit, hit: Hit | None, end_user: EndUser) -> InjectedMemory:
-    memory = one.memory
-    gone = memory.valid_to or memory.outdated_at or memory.updated_at
-    history = memory.status == Memory.Status.OUTDATED
+def _injected(item: Found | Hit, hit: Hit | None, end_user: EndUser) -> InjectedMemory:
+    memory = item.memory
+    ended_at = memory.valid_to or memory.outdated_at or memory.updated_at
+    is_over = memory.status == Memory.Status.OUTDATED
     return InjectedMemory(
         id=memory.id,
         content=memory.content,
-        score=round(one.score, 4),
-        reason=str(one.reason),
+        score=round(item.score, 4),
+        reason=str(item.reason),
         said_on=memory.said_there.date().isoformat(),
-        outdated_on=timezone.localdate(gone, end_user.zone).isoformat() if history else None,
+        outdated_on=timezone.localdate(ended_at, end_user.zone).isoformat() if is_over else None,
         relevance=round(hit.relevance.likely, 3) if hit and hit.relevance else None,
-        ended=() if history else _ended(memory, end_user),
+        ended=() if is_over else _ended_facts(memory, end_user),
         speaker="" if memory.brackets is None else memory.speaker,
     )
 
 
-def _ended(memory: Memory, end_user: EndUser) -> tuple[str, ...]:
-    """What of a memory is no longer true, and until when it was."""
+def _ended_facts(memory: Memory, end_user: EndUser) -> tuple[str, ...]:
+    """Returns the facts of a memory that are no longer true, each with the month when it ended."""
     language = end_user.reads
     facts = (memory.stored_fact(row) for row in memory.facts if "outdated_at" in row)
     return tuple(

@@ -1,4 +1,4 @@
-"""Merge suggestions of an end user, and the few merges that need no asking."""
+"""Finds merge suggestions for an end user, and merges the pairs that need no confirmation."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -20,8 +20,8 @@ ACTOR = "suggestions"
 
 
 def suggest_merges(end_user: EndUser, since: datetime | None = None) -> suggestions.Outcome:
-    """Runs ``contacts.suggestions.suggest`` for one end user, and merges the pairs of which a memory
-    states that they are one person."""
+    """Runs ``contacts.suggestions.suggest`` for one end user, and merges the pairs that a memory
+    states to be one person. Returns its outcome with the number of merges."""
     started = timezone.now()
     outcome = suggestions.suggest(end_user, newest_facts, since)
     EndUser.objects.filter(pk=end_user.pk).update(suggested_at=started)
@@ -31,14 +31,14 @@ def suggest_merges(end_user: EndUser, since: datetime | None = None) -> suggesti
         try:
             merge_contacts.merge(end_user, loser, survivor, actor=ACTOR, why=statement)
         except InvalidMerge:
-            # Merged with another of the same run, changed meanwhile, or parted by an undo.
+            # Merged with another contact in this run, changed meanwhile, or separated by an undo.
             continue
         merged += 1
     return replace(outcome, merged=merged)
 
 
 def follow(end_user: EndUser) -> None:
-    """Queues the suggestion job where contacts changed since it ran: once for all of them."""
+    """Queues one run of the suggestion job if any contact changed since it last ran."""
     changed = Contact.objects.of(end_user).standing()
     if end_user.suggested_at is not None:
         changed = changed.filter(updated_at__gt=end_user.suggested_at)
@@ -49,7 +49,7 @@ def follow(end_user: EndUser) -> None:
 def newest_facts(
     end_user: EndUser, contact_ids: Collection[UUID], most: int
 ) -> Iterator[tuple[UUID, str, list[str]]]:
-    """The newest ``most`` active facts about each of these contacts, with their search tokens."""
+    """Yields the newest ``most`` active facts of each contact: its id, content, search tokens."""
     newest = (
         Contact.objects.of(end_user)
         .filter(
@@ -64,5 +64,5 @@ def newest_facts(
         .values_list("id", "links__memory__content", "links__memory__tokens")
     )
     for pk, content, tokens in newest:
-        # Not what was said around a memory, nor of what kind it is.
+        # Only the memory's own words: no words around it, no tokens of attributes or roles.
         yield pk, content, [t for t in tokens if not t.startswith("<") and ":" not in t]

@@ -1,6 +1,6 @@
-"""What a person took away, against messages that came before and are only read now. Who removed a
-relation or an alias knew what was said until then, so nothing that had come by then brings it back.
-Links need no such rule: a rejected one stays as a row."""
+"""Relations and aliases that a person removed. A message that arrived before and is read only now
+does not bring them back: whoever removed them knew what was said until then. Links need no such
+rule: a rejected one stays as a row."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,35 +25,35 @@ Key = tuple[UUID, str, UUID | None]
 
 @dataclass(frozen=True, slots=True)
 class Denials:
-    """When relations (subject, kind, object) and aliases (contact, key, None) were last taken
-    away."""
+    """When relations (subject, kind, object) and aliases (contact, key, None) were last removed
+    (``latest``), and when each message arrived (``came``)."""
 
     latest: Mapping[Key, datetime]
     came: Mapping[int, datetime]
     turns: Sequence[Turn]
 
     def relation(self, subject: UUID, kind: str, other: UUID, turn_ids: Collection[int]) -> bool:
-        """Whether somebody took this relation away after all these turns had come."""
+        """Whether somebody removed this relation after these turns (none: all) had arrived."""
         at = self.latest.get((subject, normalise(kind), other))
-        said = turn_ids or self.came.keys()
-        return at is not None and all(self.came[pk] < at for pk in said if pk in self.came)
+        ids = turn_ids or self.came.keys()
+        return at is not None and all(self.came[pk] < at for pk in ids if pk in self.came)
 
     def aliases(self, contact: UUID, found: Iterable[str]) -> list[str]:
-        """Those of the aliases that nobody took away after the turns with them had come."""
-        left = []
+        """Returns the aliases except those removed after all turns that contain them arrived."""
+        allowed = []
         for alias in found:
             at, word = self.latest.get((contact, name_key(alias), None)), normalise(alias)
-            told = (t for t in self.turns if word in normalise(t.content))
-            if at is None or any(self.came[turn.id] > at for turn in told):
-                left.append(alias)
-        return left
+            turns = (t for t in self.turns if word in normalise(t.content))
+            if at is None or any(self.came[turn.id] > at for turn in turns):
+                allowed.append(alias)
+        return allowed
 
 
 NONE = Denials({}, {}, ())
 
 
 def since(end_user: EndUser, turns: Sequence[Turn]) -> Denials:
-    """What was taken away after the first of ``turns`` had come. Two statements."""
+    """Returns what was removed after the first of ``turns`` had arrived. Two statements."""
     rows = Message.objects.of(end_user).filter(pk__in=[turn.id for turn in turns])
     came = dict(rows.values_list("pk", "received_at"))
     latest: dict[Key, datetime] = {}
@@ -62,12 +62,13 @@ def since(end_user: EndUser, turns: Sequence[Turn]) -> Denials:
             verb__in=_VERBS, undone_at=None, created_at__gt=min(came.values())
         )
         for change in changes.order_by("created_at"):
-            for key in _taken_away(end_user, change):
+            for key in _removed_keys(end_user, change):
                 latest[key] = change.created_at
     return Denials(latest, came, [turn for turn in turns if turn.id in came])
 
 
-def _taken_away(end_user: EndUser, change: Change) -> Iterable[Key]:
+def _removed_keys(end_user: EndUser, change: Change) -> Iterable[Key]:
+    """Yields the relations and aliases that a change removed."""
     for row in change.rows:
         before, after = row["before"] or {}, row["after"] or {}
         if row["model"] == _RELATION and row["after"] is None:
@@ -77,9 +78,10 @@ def _taken_away(end_user: EndUser, change: Change) -> Iterable[Key]:
         elif row["model"] == _CONTACT and before and after:
             contact = store.survivor(end_user, UUID(row["id"]))
             if contact is not None:
-                yield from ((contact.id, key, None) for key in _names(before) - _names(after))
+                yield from ((contact.id, key, None) for key in _keys_of(before) - _keys_of(after))
 
 
-def _names(side: Mapping[str, Any]) -> set[str]:
-    names = [*side.get("aliases", ()), *([side["name"]] if "name" in side else [])]
+def _keys_of(values: Mapping[str, Any]) -> set[str]:
+    """Returns the keys of the names among recorded values of a contact."""
+    names = [*values.get("aliases", ()), *([values["name"]] if "name" in values else [])]
     return {name_key(name) for name in names}

@@ -1,6 +1,6 @@
 """What is derived from memories and links: profiles, profile memories, cards, search tokens. A
-memory steps back behind a profile of which it is a source; one that no profile speaks for keeps its
-weight. Callers hold the end user's lock."""
+memory that a profile represents points at its profile memory and has a low importance; the others
+keep their own. Callers hold the end user's lock."""
 
 import json
 from collections.abc import Collection
@@ -40,14 +40,14 @@ _MISPLACED = statement(__file__, "misplaced.sql").replace("{doubtful}", str(DOUB
 
 
 def profile_of(contact: Contact, fields: Collection[str] = PROFILE_FIELDS) -> Profile:
-    """The contact's profile, or only these fields of it, as the pure functions take it."""
+    """Returns the contact's profile, or only these fields of it, as a dataclass."""
     return _PROFILE.validate_python({name: getattr(contact, name) for name in fields})
 
 
 def set_profile(
     contact: Contact, profile: Profile, fields: Collection[str] = PROFILE_FIELDS
 ) -> None:
-    """Puts a profile, or only these fields of it, on the contact (unsaved) as JSON."""
+    """Sets a profile, or only these fields of it, on the contact (unsaved) as JSON."""
 
     def plain(value: datetime | UUID) -> str:
         return value.isoformat() if isinstance(value, datetime) else str(value)
@@ -58,8 +58,8 @@ def set_profile(
 
 
 def profile_text(contact: Contact, language: str) -> str:
-    """A contact's profile as the content of a memory: its card without the newest notes,
-    which are memories of their own."""
+    """Returns a contact's profile as the content of its profile memory: the card without the newest
+    notes, which are memories of their own."""
     card = cards.render(contact, language)
     sections = (row for caption, items in card.sections for row in (caption, *items))
     return "\n".join([card.heading, *card.lines, *sections])
@@ -75,8 +75,8 @@ def recompute(
     end_user: EndUser, contact_ids: Collection[UUID], memory_ids: Collection[UUID]
 ) -> None:
     """Recomputes profiles, cards, keys, profile memories and ``Contact.memory_ids`` of these
-    contacts from their links, and the importance of these memories from the profiles. What is being
-    consolidated of these contacts is read anew."""
+    contacts from their links, and the importance of these memories from the profiles. Cancels
+    consolidations of these contacts; their memories are read again."""
     standing, affected = [], set(memory_ids)
     for contact in end_user.contacts.filter(pk__in=contact_ids).light().order_by("pk"):
         if contact.merged_into_id:
@@ -89,45 +89,45 @@ def recompute(
     store.render_around(end_user, contact_ids)
     for contact in standing:
         store.save(contact, [])
-    # A trigger fills in what the links say, in their order.
+    # A trigger replaces the empty array by the memories of the links, in their order.
     Contact.objects.of(end_user).filter(pk__in=contact_ids).update(memory_ids=[])
     cancel_consolidations(end_user, contact_ids)
 
 
 def rebuild_profile(contact: Contact, recorder: Recorder = UNRECORDED) -> None:
-    """Removes from a profile what rests on memories that are not active or not about the
-    contact."""
+    """Removes from a contact's profile what rests on memories that are not active or not linked to
+    the contact, and saves the contact and its profile memory."""
     links = Link.objects.of(contact.end_user).standing().filter(contact=contact)
-    again = keep_sound(contact, links)
-    reopen(contact.end_user, contact, again, recorder)
+    reread_ids = keep_sound(contact, links)
+    reopen(contact.end_user, contact, reread_ids, recorder)
     store.save(contact, PROFILE_FIELDS)
     write_profile_memory(contact, recorder)
 
 
 def keep_sound(contact: Contact, links: QuerySet[Link]) -> frozenset[UUID]:
-    """Removes from a profile (unsaved) what rests on other memories than the active ones of these
-    links. Returns the other memories that this rested on."""
+    """Removes from a profile (unsaved) what rests on memories other than the active ones of these
+    links. Returns the valid memories that the removed parts rested on as well, to be read again."""
     end_user = contact.end_user
     profile = profile_of(contact)
     merged = follow_merged(end_user, profiles.sources(profile))
     profile = profiles.renamed(profile, {pk: (end,) for pk, end in merged.items()})
     named = profiles.sources(profile)
-    about = list(links.filter(memory__in=named).values_list("memory", flat=True))
-    active = Memory.objects.of(end_user).active().filter(pk__in=about)
-    left, again = profiles.without(profile, named - set(active.values_list("pk", flat=True)))
-    set_profile(contact, left)
-    return again
+    linked = list(links.filter(memory__in=named).values_list("memory", flat=True))
+    active = Memory.objects.of(end_user).active().filter(pk__in=linked)
+    valid, reread = profiles.without(profile, named - set(active.values_list("pk", flat=True)))
+    set_profile(contact, valid)
+    return reread
 
 
 def follow_merged(end_user: EndUser, memory_ids: Collection[UUID]) -> dict[UUID, UUID]:
-    """For each of these memories that was merged: the memory that speaks for it now."""
+    """Returns, for each of these memories that was merged, the memory that replaces it now."""
     into: dict[UUID, UUID] = {}
     level = set(memory_ids)
     while level:
         rows = Memory.objects.of(end_user).filter(pk__in=level).exclude(merged_into=None)
-        found = {pk: end for pk, end in rows.values_list("pk", "merged_into") if end}
-        into |= found
-        level = {*found.values()} - into.keys()
+        targets = {pk: end for pk, end in rows.values_list("pk", "merged_into") if end}
+        into |= targets
+        level = {*targets.values()} - into.keys()
     for pk in into:
         while into[pk] in into:
             into[pk] = into[into[pk]]
@@ -135,8 +135,9 @@ def follow_merged(end_user: EndUser, memory_ids: Collection[UUID]) -> dict[UUID,
 
 
 def write_profile_memory(contact: Contact, recorder: Recorder = UNRECORDED) -> Memory | None:
-    """Makes the contact's profile memory say what its card says; the memories that it no longer
-    speaks for get their weight back. A worker embeds it. None when nothing was ever learnt."""
+    """Writes the contact's card into its profile memory; memories that this no longer represents
+    get their importance back. A worker embeds it. Returns None if there is none and nothing was
+    learnt."""
     key = f"profile:{contact.id}"
     existing = Memory.objects.of(contact.end_user_id).filter(content_hash=key).first()
     learnt = contact.attributes or contact.personality or contact.timeline
@@ -164,13 +165,13 @@ def write_profile_memory(contact: Contact, recorder: Recorder = UNRECORDED) -> M
     if existing is None:
         recorder.watch([memory], created=True)
     if contact.merged_into_id is None:
-        link, made = Link.objects.get_or_create(
+        link, created = Link.objects.get_or_create(
             end_user_id=contact.end_user_id,
             contact=contact,
             memory=memory,
             defaults={"made_by": Link.MadeBy.CONSOLIDATOR},
         )
-        if made:
+        if created:
             recorder.watch([link], created=True)
     return memory
 
@@ -182,17 +183,17 @@ def unlearn(
     *,
     contact: Contact | None = None,
 ) -> list[Contact]:
-    """Removes from contacts' profiles, or only from that of ``contact``, what rests on these
-    memories, and from those merged into them, which an undo may bring back. Returns the contacts
-    touched, saved with fresh cards."""
+    """Removes what rests on these memories from relations and profiles, of all contacts or only of
+    ``contact``, and of contacts merged into these, which an undo may restore. Returns the linked
+    contacts, saved with new cards."""
     if not memory_ids:
         return []
-    stated = relations.resting_on(end_user, memory_ids, of=contact.pk if contact else None)
-    recorder.watch(stated)
-    related = relations.without_sources(stated, memory_ids)
-    about: dict[str, Any] = {"pk": contact.pk} if contact else {"links__memory__in": memory_ids}
+    rows = relations.resting_on(end_user, memory_ids, of=contact.pk if contact else None)
+    recorder.watch(rows)
+    related = relations.without_sources(rows, memory_ids)
+    condition: dict[str, Any] = {"pk": contact.pk} if contact else {"links__memory__in": memory_ids}
     standing = end_user.contacts.standing().light()
-    touched = list(standing.filter(**about).distinct())
+    touched = list(standing.filter(**condition).distinct())
     for other in standing.filter(pk__in=related).exclude(pk__in=[one.pk for one in touched]):
         store.save(other, [])
     for one in (*touched, *end_user.contacts.all_merged_into([one.pk for one in touched])):
@@ -203,7 +204,7 @@ def unlearn(
 def unlearn_facts(
     end_user: EndUser, memories: Collection[Memory], recorder: Recorder = UNRECORDED
 ) -> None:
-    """Removes from profiles, also of merged contacts, the ended facts of these memories."""
+    """Removes from profiles, also of merged contacts, what ended facts of these memories stated."""
     if not memories:
         return
     standing = end_user.contacts.standing().light().filter(links__memory__in=memories)
@@ -211,14 +212,14 @@ def unlearn_facts(
     stored = [memory.as_stored() for memory in memories]
     for contact in (*touched, *end_user.contacts.all_merged_into([one.pk for one in touched])):
         person = contact.merged_into_id or contact.pk
-        left, again = profiles.without_ended(profile_of(contact), person, stored)
-        save_profile(contact, left, again, recorder)
+        profile, reread_ids = profiles.without_ended(profile_of(contact), person, stored)
+        save_profile(contact, profile, reread_ids, recorder)
 
 
 def save_profile(
     contact: Contact, profile: Profile, again: Collection[UUID], recorder: Recorder
 ) -> None:
-    """Saves a contact with another profile; the memories ``again`` are to be read again."""
+    """Saves a contact with a new profile; the memories ``again`` are to be read again."""
     recorder.watch([contact])
     set_profile(contact, profile)
     reopen(contact.end_user, contact, again, recorder)
@@ -232,22 +233,22 @@ def reopen(
     memory_ids: Collection[UUID],
     recorder: Recorder = UNRECORDED,
 ) -> None:
-    """Marks memories as not yet taken into the contact's profile."""
+    """Marks memories as not yet read into the contact's profile, with their initial importance."""
     if not memory_ids:
         return
     links = Link.objects.of(end_user).filter(contact=contact, memory__in=memory_ids)
     links = links.exclude(consolidated_at=None)
-    spoken_for = Memory.objects.of(end_user).filter(pk__in=memory_ids)
-    spoken_for = spoken_for.exclude(consolidated_into=None)
+    represented = Memory.objects.of(end_user).filter(pk__in=memory_ids)
+    represented = represented.exclude(consolidated_into=None)
     recorder.watch(links)
-    recorder.watch(tracked(spoken_for))
+    recorder.watch(tracked(represented))
     links.update(consolidated_at=None)
-    spoken_for.update(consolidated_into=None, importance=INITIAL_IMPORTANCE)
+    represented.update(consolidated_into=None, importance=INITIAL_IMPORTANCE)
 
 
 def misplaced(scope: str, **parameters: Any) -> list[tuple[int, UUID, UUID | None]]:
-    """The facts ``m`` of a ``scope`` in SQL that do not point at a profile that speaks for them:
-    the end user, the fact, and the profile that does, if any."""
+    """Returns the facts in ``scope`` (an SQL condition on ``m``) that do not point at the profile
+    memory that represents them: the end user, the fact, and that profile memory or None."""
     return fetch(_MISPLACED.replace("{scope}", scope), parameters)
 
 
@@ -258,17 +259,17 @@ def point_at_profiles(
     of: Memory | None = None,
     recorder: Recorder = UNRECORDED,
 ) -> None:
-    """Lets these memories, and those that point at the profile memory ``of``, step back behind a
-    profile that speaks for them when all whom they are about have read them; else they stand for
-    themselves again."""
-    found = misplaced(
+    """Makes these memories, and those that point at the profile memory ``of``, point at a profile
+    memory that represents them, with a low importance, if all contacts that they are about have
+    read them; the others get their initial importance back."""
+    misplaced_facts = misplaced(
         "m.end_user_id = %(end_user)s"
         " AND (m.id = ANY (%(ids)s::uuid[]) OR m.consolidated_into_id = %(of)s::uuid)",
         end_user=end_user.pk,
         ids=[*memory_ids],
         of=of and of.pk,
     )
-    profile_of_memory = {pk: profile for _, pk, profile in found}
+    profile_of_memory = {pk: profile for _, pk, profile in misplaced_facts}
     rows = list(tracked(Memory.objects.of(end_user).filter(pk__in=profile_of_memory)))
     recorder.watch(rows)
     for memory in rows:
@@ -278,13 +279,13 @@ def point_at_profiles(
 
 
 def give_weight_back(end_user: EndUser, memory_ids: Collection[UUID]) -> None:
-    """Gives memories their own weight whose profile memory was deleted."""
+    """Gives memories whose profile memory was deleted their initial importance back."""
     alone = Memory.objects.of(end_user).facts().filter(pk__in=memory_ids, consolidated_into=None)
     alone.update(importance=INITIAL_IMPORTANCE)
 
 
 def cancel_consolidations(end_user: EndUser, contact_ids: Collection[UUID]) -> None:
-    """Stops consolidations of these contacts that wait or run; what is new is read again later."""
+    """Cancels open consolidations of these contacts; a later one reads what is new."""
     work = Consolidation.objects.of(end_user).filter(
         contact__in=contact_ids, state__in=Consolidation.UNDER_WAY
     )
@@ -296,5 +297,5 @@ def cancel_consolidations(end_user: EndUser, contact_ids: Collection[UUID]) -> N
 
 
 def tracked(memories: QuerySet[Memory]) -> QuerySet[Memory]:
-    """Memories without the columns that no change tracks."""
+    """Returns the memories with only the columns that changes track."""
     return memories.only("pk", *Memory.tracked)

@@ -1,5 +1,5 @@
-"""Important dates of an end user's people, each an attribute of theirs, and of the user, each a
-fact of a memory; so corrections, erasure, export and undo treat them like all else."""
+"""Important dates: those of contacts are attributes, those of the end user are facts of memories;
+so corrections, erasure, export and undo need no code for them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ from understanding.languages import LANGUAGES
 
 
 class InvalidDate(CodedError):
-    """What was given is no important date; the message says why."""
+    """What was given is not an important date; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportantDate:
     """A date of a contact, or of the end user (None). ``next_on`` is None beyond the known years;
-    ``years`` have passed since the first. Without sources a person stated it."""
+    ``years`` is the number since the first. Without sources a person stated it."""
 
     id: UUID
     contact: Contact | None
@@ -48,38 +48,39 @@ class ImportantDate:
 def dates_of(
     end_user: EndUser, *, within: int | None = None, contact: UUID | None = None
 ) -> list[ImportantDate]:
-    """The important dates of a user's listed people and of the user, or of one ``contact``, the
-    next first; with ``within`` those of so many days from today on."""
-    known, today = Contact.objects.of(end_user), end_user.today
+    """Returns the important dates of a user's listed contacts and of the user, or of one
+    ``contact``, the next first; with ``within``, only those of so many days from today on."""
+    contacts, today = Contact.objects.of(end_user), end_user.today
     if contact is None:
-        found = [*_of_people(end_user, known.listed(), today), *_own(end_user, today)]
+        dates = [*_of_contacts(end_user, contacts.listed(), today), *_of_user(end_user, today)]
     else:
-        found = [*_of_people(end_user, known.standing().filter(pk=contact), today)]
+        dates = [*_of_contacts(end_user, contacts.standing().filter(pk=contact), today)]
     if within is not None:
         until = today + timedelta(days=within)
-        found = [one for one in found if one.next_on is not None and one.next_on <= until]
-    return sorted(found, key=lambda one: (one.next_on or date.max, str(one.id)))
+        dates = [one for one in dates if one.next_on is not None and one.next_on <= until]
+    return sorted(dates, key=lambda one: (one.next_on or date.max, str(one.id)))
 
 
-def _of_people(end_user: EndUser, people: ContactQuerySet, today: date) -> Iterator[ImportantDate]:
-    for one in people.exclude(coming=[]).light():
-        one.end_user = end_user
-        for kind, _, day in of_attributes(one.attributes):
-            sources = map(UUID, one.attributes[kind][0].get("sources", ()))
-            yield _made(one, end_user, kind, day, today, sources)
+def _of_contacts(end_user: EndUser, rows: ContactQuerySet, today: date) -> Iterator[ImportantDate]:
+    for contact in rows.exclude(coming=[]).light():
+        contact.end_user = end_user
+        for kind, _, day in of_attributes(contact.attributes):
+            sources = map(UUID, contact.attributes[kind][0].get("sources", ()))
+            yield _important_date(contact, end_user, kind, day, today, sources)
 
 
-def _own(end_user: EndUser, today: date) -> Iterator[ImportantDate]:
+def _of_user(end_user: EndUser, today: date) -> Iterator[ImportantDate]:
+    """Yields the user's dates: of each kind the latest fact that can be read."""
     rows = EndUser.objects.filter(pk=end_user.pk).values_list("own_facts", flat=True)
-    facts = [fact for known in rows for fact in known if not fact.get("until")]
+    facts = [fact for own_facts in rows for fact in own_facts if not fact.get("until")]
     for kind in YEARLY:
         for fact in (fact for fact in facts if fact["kind"] == kind):
             if (day := read(fact["value"])) is not None:
-                yield _made(None, end_user, kind, day, today, [UUID(fact["memory"])])
+                yield _important_date(None, end_user, kind, day, today, [UUID(fact["memory"])])
                 break
 
 
-def _made(
+def _important_date(
     contact: Contact | None,
     end_user: EndUser,
     kind: str,
@@ -87,32 +88,32 @@ def _made(
     today: date,
     sources: Iterable[UUID],
 ) -> ImportantDate:
-    found = next_on(day, today)
-    whose = f"{contact.pk if contact else end_user.pk}"
+    occurrence = next_on(day, today)
+    owner_id = f"{contact.pk if contact else end_user.pk}"
     return ImportantDate(
-        id=uuid5(NAMESPACE_URL, f"mio:{whose}:{kind}"),
+        id=uuid5(NAMESPACE_URL, f"mio:{owner_id}:{kind}"),
         contact=contact,
         kind=kind,
         day=day,
         text=text(day, end_user.language),
-        next_on=found.on if found else None,
-        in_days=(found.on - today).days if found else None,
-        years=found.years if found else None,
+        next_on=occurrence.on if occurrence else None,
+        in_days=(occurrence.on - today).days if occurrence else None,
+        years=occurrence.years if occurrence else None,
         sources=tuple(sources),
     )
 
 
 def one(end_user: EndUser, date_id: UUID) -> ImportantDate | None:
-    """The date with this id, also of who is archived."""
+    """Returns the date with this id, also one of an archived contact; None if there is none."""
     people, today = Contact.objects.of(end_user).standing(), end_user.today
-    known = (*_of_people(end_user, people, today), *_own(end_user, today))
-    return next((each for each in known if each.id == date_id), None)
+    dates = (*_of_contacts(end_user, people, today), *_of_user(end_user, today))
+    return next((entry for entry in dates if entry.id == date_id), None)
 
 
 def kind_of(said: str) -> str:
-    """A kind of date as it is kept: ``Gotcha`` as ``gotcha_day``. Raises InvalidDate."""
-    known = {label(key, language): key for key in YEARLY for language in LANGUAGES}
-    key = known.get(said) or day_key(attribute_key(said))
+    """Returns a kind of date as it is stored: ``Gotcha`` as ``gotcha_day``. Raises InvalidDate."""
+    key_by_label = {label(key, language): key for key in YEARLY for language in LANGUAGES}
+    key = key_by_label.get(said) or day_key(attribute_key(said))
     if not key or key == "_day" or (key in ATTRIBUTES and not is_yearly(key)):
         raise InvalidDate(Reason("no_kind_of_date"))
     return key
@@ -128,12 +129,12 @@ def set_date(
     actor: str,
     why: str = "",
 ) -> Change | None:
-    """States a date of a contact, or of the user, in place of one of its kind; no ``day`` takes it
-    away. None when nothing changes. Raises InvalidDate and contacts.edit.UnknownContact."""
+    """Sets a date of a contact, or of the user, in place of one of its kind; no ``day`` removes it.
+    None if nothing changes. Raises InvalidDate and contacts.edit.UnknownContact."""
     values = [text(day, end_user.reads)] if day else []
     if contact_id is not None:
-        stated: dict[str, Any] = {"attributes": {kind: values}}
-        return edit.edit_contact(end_user, contact_id, stated, actor=actor, why=why)[1]
+        edits: dict[str, Any] = {"attributes": {kind: values}}
+        return edit.edit_contact(end_user, contact_id, edits, actor=actor, why=why)[1]
     if kind not in YEARLY:
         raise InvalidDate(Reason("no_kind_of_date"))
     return state_own(end_user, {kind: values}, actor=actor, why=why)

@@ -1,4 +1,4 @@
-"""The verbs that a person or an app changes the graph with: undoable, like any correction."""
+"""Corrections of edges between memories by a person or an app; each can be undone."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from memories.models import Edge, Memory
 
 Status = Memory.Status
 
-# What a person may state; the other kinds follow from what the machine itself did.
+# The kinds that a person may state; the others record what Mio itself did.
 STATED = (
     Edge.Kind.COMPLEMENTS,
     Edge.Kind.CONFLICTS,
@@ -26,7 +26,7 @@ STATED = (
 
 
 def contradictory() -> QuerySet[Edge]:
-    """Pairs of current facts of which only one can hold (index ``edge_in_conflict``)."""
+    """Returns edges between current facts that exclude each other (index ``edge_in_conflict``)."""
     return Edge.objects.filter(
         kind=Edge.Kind.CONFLICTS,
         source__status=Status.ACTIVE,
@@ -38,8 +38,8 @@ def contradictory() -> QuerySet[Edge]:
 
 @atomic()
 def settle(end_user: EndUser, edge_id: int, right: UUID | None, *, actor: str) -> Change | None:
-    """Says which of two contradictory memories is true, ``None`` for both. Raises
-    InvalidCorrection."""
+    """Decides which of two contradictory memories is true and outdates the other; ``None`` keeps
+    both. Raises InvalidCorrection."""
     end_user = locked(end_user)
     edge = contradictory().filter(end_user=end_user, pk=edge_id).first()
     if edge is None:
@@ -50,10 +50,10 @@ def settle(end_user: EndUser, edge_id: int, right: UUID | None, *, actor: str) -
         raise InvalidCorrection(Reason("not_of_the_two"))
     pair = {memory.pk: memory for memory in Memory.objects.of(end_user).filter(
         pk__in=[edge.source_id, edge.target_id])}  # fmt: skip
-    stands = pair.pop(right)
+    true_memory = pair.pop(right)
     [other] = pair.values()
-    # What was said before took nothing's place: the later one was never true.
-    later = stands.said_at >= other.said_at
+    # An earlier memory supersedes nothing: the later one was never true.
+    later = true_memory.said_at >= other.said_at
     return outdate(end_user, [other], actor=actor, by=right if later else None)
 
 
@@ -61,22 +61,22 @@ def settle(end_user: EndUser, edge_id: int, right: UUID | None, *, actor: str) -
 def connect(
     end_user: EndUser, source_id: UUID, target_id: UUID, kind: str, *, actor: str, why: str = ""
 ) -> tuple[Edge, Change | None]:
-    """States an edge between two memories, or returns the one that is there. Raises
+    """Creates an edge between two memories, or returns the existing one and None. Raises
     InvalidCorrection."""
     end_user = locked(end_user)
     if kind not in STATED:
         raise InvalidCorrection(Reason("edge_not_by_hand"))
     if source_id == target_id:
         raise InvalidCorrection(Reason("edge_to_self"))
-    there = Memory.objects.of(end_user).filter(pk__in=[source_id, target_id])
-    standing = there.exclude(status=Memory.Status.ARCHIVED)
-    if standing.count() != 2:
+    memories = Memory.objects.of(end_user).filter(pk__in=[source_id, target_id])
+    unarchived = memories.exclude(status=Memory.Status.ARCHIVED)
+    if unarchived.count() != 2:
         raise InvalidCorrection(Reason("memory_gone_or_archived"))
-    stated = Q(source=source_id, target=target_id)
+    same_edge = Q(source=source_id, target=target_id)
     if kind == Edge.Kind.CONFLICTS:
-        stated |= Q(source=target_id, target=source_id)
-    if known := Edge.objects.of(end_user).filter(stated, kind=kind).first():
-        return known, None
+        same_edge |= Q(source=target_id, target=source_id)
+    if existing := Edge.objects.of(end_user).filter(same_edge, kind=kind).first():
+        return existing, None
     with recording(end_user, "connect", actor, why, [source_id, target_id]) as (recorder, change):
         edge = Edge.objects.create(
             end_user=end_user, source_id=source_id, target_id=target_id, kind=kind, reason=why
@@ -87,15 +87,15 @@ def connect(
 
 @atomic()
 def disconnect(end_user: EndUser, memory_id: UUID, edge_id: int, *, actor: str) -> Change:
-    """Takes away an edge, given by either of its rows; no machine joins the two again. Where a
-    memory comes from stays. Raises InvalidCorrection."""
+    """Deletes an edge, given by either of its rows; no machine connects the two memories again.
+    Edges of origin (LINEAGE) stay. Raises InvalidCorrection."""
     end_user = locked(end_user)
-    met = Edge.both_ways.of(end_user).filter(pk=edge_id, source=memory_id).first()
+    row = Edge.both_ways.of(end_user).filter(pk=edge_id, source=memory_id).first()
     edge = None
-    if met is not None:
-        pair = (met.source_id, met.target_id)
-        source, target = reversed(pair) if met.inverse else pair
-        edges = Edge.objects.of(end_user).filter(kind=met.kind, source=source, target=target)
+    if row is not None:
+        pair = (row.source_id, row.target_id)
+        source, target = reversed(pair) if row.inverse else pair
+        edges = Edge.objects.of(end_user).filter(kind=row.kind, source=source, target=target)
         edge = edges.first()
     if edge is None:
         raise InvalidCorrection(Reason("no_such_edge"))

@@ -1,7 +1,7 @@
-"""The verbs on memories: add, edit, outdate, move, unlink. Each is one transaction with one Change
-row that can be undone; profiles, cards and keys of the contacts concerned are recomputed in it.
+"""Corrections of memories: add, edit, outdate, move, unlink. Each is one transaction with one
+Change row that can be undone, and recomputes profiles, cards and keys of the contacts.
 
-``actor`` says who: ``operator:NAME``, ``app:NAME`` or the machine's part (``extractor``).
+``actor`` says who: ``operator:NAME``, ``app:NAME`` or a part of Mio (``extractor``).
 """
 
 import json
@@ -37,32 +37,32 @@ from understanding.text import normalise
 Status = Memory.Status
 # The key in Memory.metadata under which an importance that a person set is kept.
 PINNED = "pinned_importance"
-MOST_NOTED = 8192  # bytes of Memory.metadata as JSON, with what Mio keeps there
-# How certain it is that a memory which was outdated is no longer true (TiMemory, "forgetting
-# confidence"), by who says so. Chosen for Mio; the search gives way to a likely mistake later.
+MOST_NOTED = 8192  # bytes of Memory.metadata as JSON, Mio's own keys included
+# Probability that an outdated memory is no longer true (TiMemory, "forgetting confidence"), by who
+# states it. Chosen for Mio; below 1, ``restore_superseded`` may reactivate the memory.
 CERTAINTY = {
     "operator": 1.0,  # a person looked at it
     "app": 1.0,  # the app knows its user
-    "user": 0.95,  # taken back in so many words; what "that" means was read from the chat
+    "user": 0.95,  # taken back explicitly, but what "that" refers to was read from the chat
 }
-MACHINE_CERTAINTY = 0.9  # any other part of Mio: it compared two memories, and may have erred
+MACHINE_CERTAINTY = 0.9  # any other part of Mio: it compared two memories, and may be wrong
 _VALIDITY = ["status", "valid_to", "outdated_at", "outdated_confidence", "facts", "updated_at"]
 
 
 class InvalidCorrection(CodedError):
-    """What was asked can't be done; the message says why."""
+    """The requested correction is impossible; the message says why."""
 
 
 def locked(end_user: EndUser) -> EndUser:
-    """The end user, locked for a verb. Raises InvalidCorrection when forgotten meanwhile."""
-    held = EndUser.objects.lock(end_user.pk)
-    if held is None:
+    """Locks and returns the end user. Raises InvalidCorrection if the user was erased meanwhile."""
+    locked_user = EndUser.objects.lock(end_user.pk)
+    if locked_user is None:
         raise InvalidCorrection(Reason("user_forgotten"))
-    return held
+    return locked_user
 
 
 def check_content(*contents: str) -> None:
-    """Raises InvalidCorrection where the content of a memory tells a secret."""
+    """Raises InvalidCorrection if the content of a memory contains a secret."""
     for content in contents:
         if reason := secrets.refusal(content=content):
             raise InvalidCorrection(reason)
@@ -82,11 +82,11 @@ def outdate(
     until: datetime | None = None,
     keep: Collection[Memory] = (),
 ) -> Change | None:
-    """Marks memories as no longer true, of those in ``ended`` only these facts, as superseded by
-    the memory ``by``; profiles forget them. That was learnt at ``valid_to`` (default: now), with a
-    ``certainty`` (default: that of the ``actor`` in CERTAINTY); they held ``until`` then, and at
-    least when they were said. What changes the rows of ``keep`` is undone before this. None when
-    there is nothing to do."""
+    """Marks memories, or of those in ``ended`` only these facts, as no longer true and superseded
+    by the memory ``by``; profiles forget them. That was learnt at ``valid_to`` (default: now) with
+    a ``certainty`` (default: by ``actor``, see CERTAINTY); they were true ``until`` then, at least
+    until they were said. The change also touches the rows of ``keep``: changes of these are undone
+    newest first. Returns None if there is nothing to do."""
     memories = [memory for memory in memories if memory.status == Status.ACTIVE]
     if not memories:
         return None
@@ -99,31 +99,31 @@ def outdate(
                 end_facts(memory, ended[memory.pk], valid_to, until, by)
             else:
                 memory.status = Status.OUTDATED
-                _note(memory, actor, valid_to, certainty, until)
+                _mark_outdated(memory, actor, valid_to, certainty, until)
             memory.save(update_fields=_VALIDITY)
-        whole = [pk for pk in ids if pk not in ended]
+        outdated_ids = [pk for pk in ids if pk not in ended]
         if by is not None:
             edge = Edge(reason=why)
-            wanted = {(by, str(Edge.Kind.SUPERSEDES), pk): edge for pk in whole}
-            relate(end_user, wanted, recorder)
-        derived.unlearn(end_user, whole, recorder)
+            edges = {(by, str(Edge.Kind.SUPERSEDES), pk): edge for pk in outdated_ids}
+            relate(end_user, edges, recorder)
+        derived.unlearn(end_user, outdated_ids, recorder)
         derived.unlearn_facts(end_user, [m for m in memories if m.pk in ended], recorder)
     return change
 
 
-def _note(
+def _mark_outdated(
     memory: Memory,
     actor: str,
-    at: datetime | None = None,
+    learnt_at: datetime | None = None,
     certainty: float | None = None,
     until: datetime | None = None,
 ) -> None:
-    """Notes on a memory (unsaved) that it is no longer true, as for ``outdate``."""
-    memory.outdated_at = min(at or timezone.now(), timezone.now())
-    ended = max(until, memory.said_at) if until else at or memory.outdated_at
-    memory.valid_to = memory.valid_to or ended
-    known = CERTAINTY.get(actor.partition(":")[0], MACHINE_CERTAINTY)
-    memory.outdated_confidence = known if certainty is None else min(max(certainty, 0.0), 1.0)
+    """Marks a memory (unsaved) as outdated, as was learnt ``learnt_at``; else like ``outdate``."""
+    memory.outdated_at = min(learnt_at or timezone.now(), timezone.now())
+    ended_at = max(until, memory.said_at) if until else learnt_at or memory.outdated_at
+    memory.valid_to = memory.valid_to or ended_at
+    default = CERTAINTY.get(actor.partition(":")[0], MACHINE_CERTAINTY)
+    memory.outdated_confidence = default if certainty is None else min(max(certainty, 0.0), 1.0)
 
 
 def end_facts(
@@ -133,25 +133,25 @@ def end_facts(
     until: datetime | None = None,
     by: UUID | None = None,
 ) -> None:
-    """Marks facts of a memory (unsaved) as no longer true since ``until``, as was learnt ``at``
-    some time (default: now), from the memory ``by``."""
-    learnt = min(at or timezone.now(), timezone.now())
-    gone = {(fact.key, fact.value, fact.person) for fact in ended}
+    """Marks facts of a memory (unsaved) as outdated and superseded by the memory ``by``: true until
+    ``until``, at least until they were said, as was learnt ``at`` this time (default: now)."""
+    learnt_at = min(at or timezone.now(), timezone.now())
+    ended_keys = {(fact.key, fact.value, fact.person) for fact in ended}
     for row in memory.facts:
         fact = memory.stored_fact(row)
-        if (fact.key, fact.value, fact.person) in gone and not fact.outdated:
+        if (fact.key, fact.value, fact.person) in ended_keys and not fact.outdated:
             times = {
                 "valid_from": fact.valid_from or memory.began_at,
-                "valid_to": fact.valid_to or max(until or learnt, memory.said_at),
-                "outdated_at": learnt,
+                "valid_to": fact.valid_to or max(until or learnt_at, memory.said_at),
+                "outdated_at": learnt_at,
             }
             row |= {name: moment.astimezone(UTC).isoformat() for name, moment in times.items()}
             row |= {"superseded_by": str(by)} if by else {}
 
 
 def end_values(contact: Contact, values: Mapping[str, Collection[str]], recorder: Recorder) -> None:
-    """Ends, in the memories that state them, these values of a contact by key, which a person took
-    away or replaced; so no card quotes them as true any more."""
+    """Ends these values of a contact, by key, which a person removed or replaced, in the memories
+    that state them, so that no card quotes them as true any more."""
     linked = Memory.objects.of(contact.end_user).active().facts().filter(links__contact=contact)
     for key, dropped in values.items():
         dropped_values = {normalise(value) for value in dropped}
@@ -170,9 +170,9 @@ def end_values(contact: Contact, values: Mapping[str, Collection[str]], recorder
                 memory.save(update_fields=["facts", "updated_at"])
 
 
-def _stand_again(memory: Memory, by: Collection[UUID]) -> None:
-    """Takes the marks off the facts of a memory (unsaved) that these memories ended."""
-    marks = {str(pk) for pk in by}
+def _reactivate_facts(memory: Memory, superseding_ids: Collection[UUID]) -> None:
+    """Removes the outdated marks from a memory's facts (unsaved) that these memories superseded."""
+    marks = {str(pk) for pk in superseding_ids}
     for row in memory.facts:
         if row.get("superseded_by") not in marks:
             continue
@@ -182,23 +182,23 @@ def _stand_again(memory: Memory, by: Collection[UUID]) -> None:
             del row["valid_from"]
 
 
-def _follow_status(memory: Memory, actor: str, at: datetime | None) -> None:
-    """Lets what outdating writes on a memory (unsaved) follow a status that was edited."""
+def _set_outdated_columns(memory: Memory, actor: str, learnt_at: datetime | None) -> None:
+    """Makes the outdated columns of a memory (unsaved) agree with its edited status."""
     if memory.status == Status.OUTDATED and memory.outdated_at is None:
-        _note(memory, actor, at)
+        _mark_outdated(memory, actor, learnt_at)
     elif memory.status == Status.ACTIVE and memory.outdated_at is not None:
         if memory.valid_to and memory.said_at <= memory.valid_to <= memory.outdated_at:
-            memory.valid_to = None  # as ``_note`` had it, not as it was told
+            memory.valid_to = None  # set by ``_mark_outdated``, not stated
         memory.outdated_at, memory.outdated_confidence = None, 1.0
 
 
 def relate(
     end_user: EndUser, wanted: Mapping[tuple[UUID, str, UUID], Edge], recorder: Recorder
 ) -> None:
-    """Makes edges by (source, kind, target) where there is none yet, like those given."""
+    """Creates those of these edges, by (source, kind, target), that do not exist yet."""
     sources, targets = {key[0] for key in wanted}, {key[2] for key in wanted}
-    among = Edge.objects.of(end_user).filter(source__in=sources, target__in=targets)
-    known = set(among.values_list("source", "kind", "target"))
+    edges = Edge.objects.of(end_user).filter(source__in=sources, target__in=targets)
+    existing = set(edges.values_list("source", "kind", "target"))
     Edge.objects.bulk_create(
         [
             Edge(
@@ -206,69 +206,70 @@ def relate(
                 confidence=edge.confidence, reason=edge.reason,
             )
             for (source, kind, target), edge in wanted.items()
-            if (source, kind, target) not in known
+            if (source, kind, target) not in existing
         ]
     )  # fmt: skip
-    new = wanted.keys() - known
-    made = [edge for edge in among.all() if (edge.source_id, edge.kind, edge.target_id) in new]
-    recorder.watch(made, created=True)
+    keys = wanted.keys() - existing
+    added = [edge for edge in edges.all() if (edge.source_id, edge.kind, edge.target_id) in keys]
+    recorder.watch(added, created=True)
 
 
 def restore_superseded(
     end_user: EndUser, by: Collection[UUID], recorder: Recorder, *, of: UUID | None = None
 ) -> None:
-    """Reactivates what machines took these memories to contradict, all or ``of`` a person."""
+    """Reactivates facts, and memories outdated with a certainty below 1, that only these memories
+    superseded; all, or those about ``of``."""
     by = {*by, *Memory.objects.of(end_user).filter(merged_into__in=by).values_list("pk", flat=True)}
     rows = Memory.objects.of(end_user)
     about = rows.about(of) if of else rows
     edges = Edge.objects.of(end_user).filter(kind=Edge.Kind.SUPERSEDES)
-    mine = edges.filter(source__in=by, target__in=about.values("pk"))
-    others = edges.exclude(source__in=by).filter(target__in=mine.values("target"))
-    whole = rows.filter(
-        pk__in=mine.values("target"), status=Status.OUTDATED, outdated_confidence__lt=1
-    ).exclude(pk__in=others.values("target"))
-    parts = reduce(or_, (Q(facts__contains=[{"superseded_by": str(pk)}]) for pk in by))
-    back = [*derived.tracked(whole), *derived.tracked(about.active().filter(parts))]
-    said = rows.active().filter(content_hash__in=[memory.content_hash for memory in back])
-    taken = dict(said.values_list("content_hash", "pk"))
-    back = [one for one in back if taken.get(one.content_hash, one.pk) == one.pk]
-    if not back:
+    own_edges = edges.filter(source__in=by, target__in=about.values("pk"))
+    other_edges = edges.exclude(source__in=by).filter(target__in=own_edges.values("target"))
+    outdated = rows.filter(
+        pk__in=own_edges.values("target"), status=Status.OUTDATED, outdated_confidence__lt=1
+    ).exclude(pk__in=other_edges.values("target"))
+    ended_facts = reduce(or_, (Q(facts__contains=[{"superseded_by": str(pk)}]) for pk in by))
+    restored = [*derived.tracked(outdated), *derived.tracked(about.active().filter(ended_facts))]
+    active = rows.active().filter(content_hash__in=[memory.content_hash for memory in restored])
+    id_by_hash = dict(active.values_list("content_hash", "pk"))
+    restored = [one for one in restored if id_by_hash.get(one.content_hash, one.pk) == one.pk]
+    if not restored:
         return
-    recorder.watch(back)
-    gone = mine.filter(target__in=back)
-    recorder.watch(gone)
-    gone.delete()
-    for memory in back:
-        _stand_again(memory, by)
+    recorder.watch(restored)
+    undone = own_edges.filter(target__in=restored)
+    recorder.watch(undone)
+    undone.delete()
+    for memory in restored:
+        _reactivate_facts(memory, by)
         memory.status = Status.ACTIVE
-        _follow_status(memory, "", None)
+        _set_outdated_columns(memory, "", None)
         memory.save(update_fields=_VALIDITY)
-    ids = [memory.pk for memory in back]
-    _compare_anew(end_user, back, {*by, *ids}, recorder)
+    ids = [memory.pk for memory in restored]
+    _mark_for_comparison(end_user, restored, {*by, *ids}, recorder)
     for contact in end_user.contacts.standing().light().filter(links__memory__in=ids).distinct():
         derived.reopen(end_user, contact, ids, recorder)
         store.save(contact, [])
 
 
-def _compare_anew(
-    end_user: EndUser, back: Iterable[Memory], but: Collection[UUID], recorder: Recorder
+def _mark_for_comparison(
+    end_user: EndUser, restored: Iterable[Memory], except_ids: Collection[UUID], recorder: Recorder
 ) -> None:
-    """Marks later memories with the same attribute of the same person to be compared with these."""
+    """Marks later memories with the same single attribute of a person to be compared again."""
     slots = [
         Q(facts__contains=[{"key": fact["key"], "person": fact["person"]}], said_at__gt=one.said_at)
-        for one in back
+        for one in restored
         for fact in one.facts
         if is_single(fact["key"])
     ]
     if slots:
-        found = Memory.objects.of(end_user).active().facts().filter(reduce(or_, slots))
-        later = derived.tracked(found.exclude(pk__in=but))
+        candidates = Memory.objects.of(end_user).active().facts().filter(reduce(or_, slots))
+        later = derived.tracked(candidates.exclude(pk__in=except_ids))
         recorder.watch(later)
         Memory.objects.filter(pk__in=[memory.pk for memory in later]).update(unread=True)
 
 
-def _broken(error: IntegrityError) -> Reason:
-    """Which rule of the database an edit breaks."""
+def _broken_rule(error: IntegrityError) -> Reason:
+    """Returns the reason for the database constraint that an edit violates."""
     broken = broken_constraint(error)
     if broken == "memory_once":
         return Reason("duplicate")
@@ -279,8 +280,8 @@ def _broken(error: IntegrityError) -> Reason:
 def edit(
     end_user: EndUser, memory_id: UUID, values: dict[str, Any], *, actor: str, why: str = ""
 ) -> Change:
-    """Changes columns of a memory. An importance that is set here is never rescored; None gives it
-    back to the formula. New content is embedded and read by a worker. Raises InvalidCorrection."""
+    """Changes columns of a memory. An importance that is set here is never rescored; None returns
+    it to the formula. Workers embed new content and read it for facts. Raises InvalidCorrection."""
     end_user = locked(end_user)
     memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
     if memory is None:
@@ -295,11 +296,11 @@ def edit(
             restore_superseded(end_user, [memory.pk], recorder)
             queue.enqueue("reread", end_user.pk)
         if "metadata" in values:
-            values = {**values, "metadata": _noted(memory.metadata, values["metadata"])}
+            values = {**values, "metadata": _updated_metadata(memory.metadata, values["metadata"])}
         if "importance" in values:
             values = {**values, "importance": _pin(memory, values["importance"])}
-        _set(memory, values, end_user)
-        _follow_status(memory, actor, values.get("valid_to"))
+        _set_columns(memory, values, end_user)
+        _set_outdated_columns(memory, actor, values.get("valid_to"))
         if memory.kind == Memory.Kind.FACT:
             memory.content_hash = content_hash(memory.content)
         derived.reindex(memory)
@@ -309,7 +310,7 @@ def edit(
             with atomic():
                 memory.save()
         except IntegrityError as error:
-            raise InvalidCorrection(_broken(error)) from error
+            raise InvalidCorrection(_broken_rule(error)) from error
         contacts = (
             derived.unlearn(end_user, [memory.id], recorder) if values.keys() - {"metadata"} else ()
         )
@@ -320,8 +321,9 @@ def edit(
     return change
 
 
-def _set(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
-    """Sets columns of a memory (unsaved); times are by the clock of whoever said them."""
+def _set_columns(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
+    """Sets columns of a memory (unsaved); times keep a stated UTC offset. Raises
+    InvalidCorrection."""
     for field, value in values.items():
         if field in ("said_at", "happens_at") and value is not None:
             value = time_zones.local(value, time_zones.stated_offset(value), end_user.zone)
@@ -336,23 +338,23 @@ def _set(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
         raise InvalidCorrection(Reason("ends_before_it_begins"))
 
 
-def _noted(metadata: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Metadata with the keys that are given; a None takes one away. Raises InvalidCorrection."""
-    noted = {key: value for key, value in {**metadata, **given}.items() if value is not None}
-    if len(json.dumps(noted, ensure_ascii=False).encode()) > MOST_NOTED:
+def _updated_metadata(metadata: dict[str, Any], updates: dict[str, Any]) -> dict[str, Any]:
+    """Returns metadata with these updates; None removes a key. Raises InvalidCorrection."""
+    updated = {key: value for key, value in {**metadata, **updates}.items() if value is not None}
+    if len(json.dumps(updated, ensure_ascii=False).encode()) > MOST_NOTED:
         raise InvalidCorrection(Reason("metadata_too_long", most=MOST_NOTED))
-    return noted
+    return updated
 
 
 def _pin(memory: Memory, importance: float | None) -> float:
-    """Marks the importance of a memory as set by hand, so that it is never rescored, and returns it: the
-    given one, or that of the memory where none is given."""
-    kept = {key: value for key, value in memory.metadata.items() if key != PINNED}
+    """Marks the importance of a memory (unsaved) as set by a person, so that it is never rescored,
+    and returns it. None removes the mark and returns the memory's own importance."""
+    unpinned = {key: value for key, value in memory.metadata.items() if key != PINNED}
     if importance is None:
-        memory.metadata = kept
+        memory.metadata = unpinned
         return memory.importance
     if importance != memory.importance:
-        memory.metadata = {**kept, PINNED: importance}
+        memory.metadata = {**unpinned, PINNED: importance}
     return importance
 
 
@@ -366,20 +368,20 @@ def add(
     why: str = "",
     **columns: Any,
 ) -> tuple[Memory, Change | None]:
-    """Stores a memory that a person or app states. One that says exactly this is returned as it is,
-    with no change. Raises InvalidCorrection."""
+    """Stores a memory that a person or app states, linked to ``contacts``; or returns the active
+    one with this content, and no change. Raises InvalidCorrection."""
     end_user = locked(end_user)
     check_content(content)
     key = content_hash(content)
-    held = Memory.objects.of(end_user).active().filter(content_hash=key).first()
-    if held is not None:
-        return held, None
+    existing = Memory.objects.of(end_user).active().filter(content_hash=key).first()
+    if existing is not None:
+        return existing, None
     memory = stated(end_user, content, **columns)
     with recording(end_user, "add", actor, why, [memory.id]) as (recorder, change):
         memory.save(force_insert=True)
         recorder.watch([memory], created=True)
-        standing = [store.survivor(end_user, contact.id) for contact in contacts]
-        for contact in {contact.id: contact for contact in standing if contact}.values():
+        survivors = [store.survivor(end_user, contact.id) for contact in contacts]
+        for contact in {contact.id: contact for contact in survivors if contact}.values():
             link(end_user, memory.pk, contact, recorder)
             store.save(contact, [])
         queue.enqueue("read_facts", end_user.pk)
@@ -388,10 +390,10 @@ def add(
 
 
 def stated(end_user: EndUser, content: str, **columns: Any) -> Memory:
-    """A memory (unsaved) that a person or app states now; a worker is to read it."""
+    """Returns a new memory (unsaved) that a person or app states now; a worker is to read it."""
     memory = Memory(end_user=end_user, content=content, content_hash=content_hash(content))
     memory.say(timezone.localtime(timezone=end_user.zone))
-    _set(memory, columns, end_user)
+    _set_columns(memory, columns, end_user)
     if "importance" in columns:
         memory.metadata = {**memory.metadata, PINNED: memory.importance}
     memory.learnt_day, memory.unread = end_user.activity_days, True
@@ -403,9 +405,9 @@ def stated(end_user: EndUser, content: str, **columns: Any) -> Memory:
 def unlink(
     end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str, why: str = ""
 ) -> Change:
-    """Says that a memory is not about a contact; no machine links the two again."""
+    """Rejects the link of a memory to a contact; no machine links the two again."""
     end_user = locked(end_user)
-    contact_id = _current(end_user, contact_id)
+    contact_id = _survivor_id(end_user, contact_id)
     subjects = [memory_id, contact_id]
     with recording(end_user, "unlink", actor, why, subjects) as (recorder, change):
         _reject(end_user, memory_id, contact_id, recorder)
@@ -416,10 +418,10 @@ def unlink(
 def move(
     end_user: EndUser, memory_id: UUID, from_id: UUID, to_id: UUID, *, actor: str, why: str = ""
 ) -> Change:
-    """Says that a memory is about another contact than was thought; both cards follow."""
+    """Moves a memory with its facts and relations to another contact, and renders both cards."""
     end_user = locked(end_user)
     target = store.survivor(end_user, to_id)
-    from_id = _current(end_user, from_id)
+    from_id = _survivor_id(end_user, from_id)
     memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
     if target is None or memory is None:
         raise InvalidCorrection(Reason("no_such_contact_or_memory"))
@@ -428,10 +430,10 @@ def move(
     subjects = [memory_id, from_id, target.id]
     with recording(end_user, "move", actor, why, subjects) as (recorder, change):
         recorder.watch([memory])
-        stated = relations.resting_on(end_user, [memory_id], of=from_id)
+        stated_relations = relations.resting_on(end_user, [memory_id], of=from_id)
         _reject(end_user, memory_id, from_id, recorder)
         target.refresh_from_db()
-        relate_anew(stated, from_id, target, [memory_id], recorder)
+        relate_anew(stated_relations, from_id, target, [memory_id], recorder)
         link(end_user, memory_id, target, recorder)
         memory.facts = renamed(memory.facts, from_id, target.id)
         memory.unread = True
@@ -445,10 +447,10 @@ def move(
 
 @atomic()
 def move_to_user(end_user: EndUser, memory_id: UUID, from_id: UUID, *, actor: str) -> Change:
-    """Says that a memory is about the end user and not about a contact; both cards follow. Raises
-    InvalidCorrection."""
+    """Makes a memory about a contact one about the end user: rejects the link and moves its facts;
+    renders both cards. Raises InvalidCorrection."""
     end_user = locked(end_user)
-    from_id = _current(end_user, from_id)
+    from_id = _survivor_id(end_user, from_id)
     memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
     if memory is None:
         raise InvalidCorrection(Reason("no_such_contact_or_memory"))
@@ -466,7 +468,7 @@ def move_to_user(end_user: EndUser, memory_id: UUID, from_id: UUID, *, actor: st
 
 
 def renamed(facts: list[dict[str, Any]], old: UUID, new: UUID | None) -> list[dict[str, Any]]:
-    """The facts of a memory, with those of one contact as facts of another, or of the end user."""
+    """Returns facts, those about the contact ``old`` as facts about ``new`` (None: the user)."""
     person = str(new) if new else None
     return [{**f, "person": person} if f["person"] == str(old) else f for f in facts]
 
@@ -478,36 +480,37 @@ def relate_anew(
     memory_ids: Collection[UUID],
     recorder: Recorder,
 ) -> None:
-    """States of the contact ``new`` what these memories said of the relations of ``old``."""
-    known = Relation.objects.of(new.end_user_id).among([new.id])
-    recorder.watch(known)
-    known_ids = set(known.values_list("pk", flat=True))
+    """Creates for the contact ``new`` the relations of ``old`` that these memories ``stated``."""
+    existing = Relation.objects.of(new.end_user_id).among([new.id])
+    recorder.watch(existing)
+    existing_ids = set(existing.values_list("pk", flat=True))
     for row in stated:
         subject, other = (new if at.id == old else at for at in (row.subject, row.object))
         sources = [pk for pk in row.sources if pk in memory_ids]
-        made = relations.relate(new.end_user, subject, row.kind, other, sources)
-        if made is not None and made.pk not in known_ids:
-            recorder.watch([made], created=True)
+        relation = relations.relate(new.end_user, subject, row.kind, other, sources)
+        if relation is not None and relation.pk not in existing_ids:
+            recorder.watch([relation], created=True)
 
 
-def _current(end_user: EndUser, contact_id: UUID) -> UUID:
-    """The id, or that of the contact that it was merged into."""
+def _survivor_id(end_user: EndUser, contact_id: UUID) -> UUID:
+    """Returns the id of the contact into which this one was merged, or its own id."""
     contact = store.survivor(end_user, contact_id)
     return contact.id if contact else contact_id
 
 
 def link(end_user: EndUser, memory_id: UUID, contact: Contact, recorder: Recorder) -> None:
-    """Links a memory to a contact as a person states it, whatever was thought of it."""
-    known = Link.objects.of(end_user).filter(memory=memory_id, contact=contact).first()
-    if known is not None:
-        recorder.watch([known])
-    stated = known or Link(end_user=end_user, memory_id=memory_id, contact=contact)
-    stated.rejected, stated.made_by, stated.confidence = False, Link.MadeBy.OPERATOR, 1.0
-    stated.save()
-    recorder.watch([stated], created=True)
+    """Links a memory to a contact as stated by a person, even if the link was rejected before."""
+    existing = Link.objects.of(end_user).filter(memory=memory_id, contact=contact).first()
+    if existing is not None:
+        recorder.watch([existing])
+    confirmed = existing or Link(end_user=end_user, memory_id=memory_id, contact=contact)
+    confirmed.rejected, confirmed.made_by, confirmed.confidence = False, Link.MadeBy.OPERATOR, 1.0
+    confirmed.save()
+    recorder.watch([confirmed], created=True)
 
 
 def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Recorder) -> None:
+    """Rejects a link and undoes what its memory added to a profile or superseded."""
     links = Link.objects.of(end_user).standing().select_related("contact__end_user")
     link = links.filter(memory=memory_id, memory__kind=Memory.Kind.FACT, contact=contact_id).first()
     if link is None:

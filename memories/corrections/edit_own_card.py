@@ -1,5 +1,4 @@
-"""What a person or an app says is on the end user's own card, which follows from facts of
-memories."""
+"""Edits of the end user's own card, which is derived from facts of memories."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -33,8 +32,8 @@ _TYPE_OF = {key: kind for kind, keys in _TYPES.items() for key in keys}
 def edit_own_card(
     end_user: EndUser, attributes: Mapping[str, Sequence[str]], *, actor: str, why: str = ""
 ) -> Change | None:
-    """Sets the values of these keys on the user's own card: facts of memories that state another
-    end, and a value that none states becomes a memory. None when nothing changes. Raises
+    """Sets the values of these keys on the user's own card: facts that state other values end, and
+    a value that no memory states becomes a memory. Returns None if nothing changes. Raises
     InvalidCorrection."""
     if not attributes.keys() <= set(ON_OWN_CARD):
         raise edit_memories.InvalidCorrection(Reason("not_on_own_card"))
@@ -45,49 +44,49 @@ def edit_own_card(
 def state_own(
     end_user: EndUser, attributes: Mapping[str, Sequence[str]], *, actor: str, why: str = ""
 ) -> Change | None:
-    """The same for facts of the user with any keys."""
-    held = edit_memories.locked(end_user)
-    wanted = [
+    """Sets the values of any keys as facts about the user, in the same way."""
+    user = edit_memories.locked(end_user)
+    wanted_facts = [
         StoredFact(key, text)
         for key, values in attributes.items()
         for text in {normalise(v): clean(v, MAX_VALUE) for v in reversed(values)}.values()
         if text
     ]
-    current = _current(held, attributes, timezone.now())
-    same = {_same(fact) for fact in wanted}
+    current = _current_facts(user, attributes, timezone.now())
+    wanted_keys = {_fact_key(fact) for fact in wanted_facts}
     ended = {
-        memory: over
+        memory: ended_facts
         for memory, facts in current.items()
-        if (over := [fact for fact in facts if _same(fact) not in same])
+        if (ended_facts := [fact for fact in facts if _fact_key(fact) not in wanted_keys])
     }
-    known = {_same(fact) for facts in current.values() for fact in facts}
-    new = [fact for fact in wanted if _same(fact) not in known]
-    if not ended and not new:
+    current_keys = {_fact_key(fact) for facts in current.values() for fact in facts}
+    new_facts = [fact for fact in wanted_facts if _fact_key(fact) not in current_keys]
+    if not ended and not new_facts:
         return None
-    with recording(held, "edit_card", actor, why) as (recorder, change):
+    with recording(user, "edit_card", actor, why) as (recorder, change):
         recorder.watch(ended)
         for memory, facts in ended.items():
             edit_memories.end_facts(memory, facts)
             memory.save(update_fields=["facts", "updated_at"])
-        stated = [_state(held, fact, actor, recorder) for fact in new]
-        change.subjects = [str(pk) for pk in (*(memory.pk for memory in ended), *stated)]
-    queue.enqueue("embed", held.pk)
+        stated_ids = [_state_fact(user, fact, actor, recorder) for fact in new_facts]
+        change.subjects = [str(pk) for pk in (*(memory.pk for memory in ended), *stated_ids)]
+    queue.enqueue("embed", user.pk)
     return change
 
 
-def _same(fact: StoredFact) -> tuple[str, str]:
+def _fact_key(fact: StoredFact) -> tuple[str, str]:
     return fact.key, normalise(fact.value)
 
 
-def _current(
+def _current_facts(
     end_user: EndUser, keys: Iterable[str], now: datetime
 ) -> dict[Memory, list[StoredFact]]:
-    """The user's own facts of these keys that hold now, by the memory that states them."""
-    found: dict[Memory, list[StoredFact]] = {}
+    """Returns the user's own facts of these keys that are true now, by memory."""
+    facts_by_memory: dict[Memory, list[StoredFact]] = {}
     for key in keys:
-        told = Memory.objects.of(end_user).active().facts().defer("tokens")
-        for memory in told.filter(facts__contains=[{"key": key, "person": None}]):
-            found.setdefault(memory, []).extend(
+        memories = Memory.objects.of(end_user).active().facts().defer("tokens")
+        for memory in memories.filter(facts__contains=[{"key": key, "person": None}]):
+            facts_by_memory.setdefault(memory, []).extend(
                 fact
                 for fact in memory.as_stored().current
                 if fact.key == key
@@ -95,32 +94,32 @@ def _current(
                 and not fact.over(now)
                 and not (fact.valid_from and fact.valid_from > now)
             )
-    return found
+    return facts_by_memory
 
 
-def _state(end_user: EndUser, fact: StoredFact, actor: str, recorder: Recorder) -> UUID:
-    """Stores a memory that states the fact, or has the one that says the same state it again."""
+def _state_fact(end_user: EndUser, fact: StoredFact, actor: str, recorder: Recorder) -> UUID:
+    """Stores a memory that states the fact, or updates the one that does. Returns its id."""
     language = end_user.reads
     kind = label(fact.key, language)
     kind = kind[0].lower() + kind[1:]
-    said = wording(language)["user_fact"].format(kind=kind, value=fact.value)
-    edit_memories.check_content(said)
-    told = Memory.objects.of(end_user).active().filter(content_hash=content_hash(said)).first()
+    text = wording(language)["user_fact"].format(kind=kind, value=fact.value)
+    edit_memories.check_content(text)
+    twin = Memory.objects.of(end_user).active().filter(content_hash=content_hash(text)).first()
     columns: dict[str, Any] = {
         "facts": [fact_row(fact)],
         "type": _TYPE_OF.get(fact.key, MemoryType.PERSONAL),
         "subtype": Subtype.SELF,
         "speaker": actor[:100],
     }
-    if told is None:
-        made = edit_memories.stated(end_user, said, **columns)
-        made.save(force_insert=True)
-        recorder.watch([made], created=True)
+    if twin is None:
+        memory = edit_memories.stated(end_user, text, **columns)
+        memory.save(force_insert=True)
+        recorder.watch([memory], created=True)
         queue.enqueue("read_facts", end_user.pk)
-        return made.pk
-    recorder.watch([told])
-    others = [row for row in told.facts if (row["key"], row["value"]) != (fact.key, fact.value)]
-    told.facts = [*others, *columns["facts"]]
-    told.say(timezone.localtime(timezone=end_user.zone))
-    told.save(update_fields=["facts", "said_at", "said_offset", "updated_at"])
-    return told.pk
+        return memory.pk
+    recorder.watch([twin])
+    rows = [row for row in twin.facts if (row["key"], row["value"]) != (fact.key, fact.value)]
+    twin.facts = [*rows, *columns["facts"]]
+    twin.say(timezone.localtime(timezone=end_user.zone))
+    twin.save(update_fields=["facts", "said_at", "said_offset", "updated_at"])
+    return twin.pk

@@ -1,8 +1,5 @@
-"""What users asked in a chat to forget: hiding it, when it is due to be erased, and what to tell the
-app.
-
-Callers that write hold the end user's lock.
-"""
+"""Requests that users made in a chat to forget something: hiding it, when it is due to be erased,
+and what the app is told. Callers that write hold the end user's lock."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
@@ -23,7 +20,7 @@ from memories.corrections.remove_contacts import remove_contacts
 from memories.models import Erasure, GatewayTurn, Memory, Message
 from memories.search import context_tokens
 
-# How long the context tells of an erasure that is done, and how many it tells of.
+# How long the context reports an erasure that is done, and how many it reports.
 REPORTED_FOR = timedelta(days=1)
 REPORTED = 5
 
@@ -40,8 +37,8 @@ def hide(
     contacts: Iterable[Contact] = (),
 ) -> Change | None:
     """Archives memories that an end user asked in a chat to forget, removes what profiles learnt
-    from them, and deletes the ``contacts`` known only through them, until they are erased or
-    brought back by an undo. None when there is nothing to do."""
+    from them, and deletes the ``contacts`` known only through them, until they are erased or an
+    undo restores them. Returns None if there is nothing to do."""
     memories = [memory for memory in memories if memory.status != Memory.Status.ARCHIVED]
     contacts = list(contacts)
     if not memories and not contacts:
@@ -76,10 +73,10 @@ def schedule(
     asked: Message | None = None,
     missing: Iterable[str] = (),
 ) -> Erasure:
-    """Plans the erasure of what ``change`` has hidden, after the grace period. ``asked`` is the
-    message that asked for it, and for what is ``missing``, of which nothing is kept."""
+    """Plans the erasure, after the grace period, of what ``change`` has hidden. ``asked`` is the
+    message with the request; ``missing`` is what it named and nothing stored matched."""
     now = timezone.now()
-    erasure = _filed(
+    erasure = _create_erasure(
         end_user,
         asked,
         missing,
@@ -102,24 +99,25 @@ def schedule(
 def note(
     end_user: EndUser, asked: Message | None, missing: Iterable[str] = (), *, unclear: bool = False
 ) -> Erasure:
-    """Files a request that hides nothing: nothing kept was meant, or it was ``unclear`` what is."""
+    """Stores a request that hides nothing: nothing stored matched, or it was ``unclear``."""
     state, now = State.UNCLEAR if unclear else State.NOT_FOUND, timezone.now()
     times = {"requested_at": now, "due_at": now, "finished_at": now}
-    return _filed(end_user, asked, missing, state=state, **times)
+    return _create_erasure(end_user, asked, missing, state=state, **times)
 
 
-def _filed(
-    end_user: EndUser, asked: Message | None, missing: Iterable[str], **columns: Any
+def _create_erasure(
+    end_user: EndUser, request: Message | None, missing: Iterable[str], **columns: Any
 ) -> Erasure:
+    """Stores a request, which the context reports until a day after it is due."""
     report_until(end_user, columns["due_at"] + REPORTED_FOR)
-    session = asked.session_id if asked else ""
+    session = request.session_id if request else ""
     return Erasure.objects.create(
         end_user=end_user, missing=sorted(set(missing)), session_id=session, **columns
     )
 
 
 def cancel(change: Change) -> None:
-    """Calls off the erasure of what a change had hidden: it was undone."""
+    """Cancels the erasure of what a change had hidden, because that was undone."""
     pending = Erasure.objects.of(change.end_user_id).filter(change=change, state=State.PENDING)
     if not pending.exists():
         return
@@ -137,22 +135,22 @@ def cancel(change: Change) -> None:
 
 
 def report_until(end_user: EndUser, moment: datetime) -> None:
-    """From now to ``moment`` the context looks for erasures to tell of."""
+    """Makes the context look for erasures to report until ``moment``."""
     if end_user.forgetting_until is None or end_user.forgetting_until < moment:
         end_user.forgetting_until = moment
         EndUser.objects.filter(pk=end_user.pk).update(forgetting_until=moment)
 
 
 def reported(end_user: EndUser) -> list[Erasure]:
-    """The pending erasures and those done lately, newest first. No statement for a user who has had
-    nothing to forget lately."""
+    """Returns the pending erasures and those finished lately, newest first. Sends no statement for
+    a user without recent requests."""
     now = timezone.now()
     if end_user.forgetting_until is None or end_user.forgetting_until < now:
         return []
-    over = [State.ERASED, State.NOT_FOUND, State.UNCLEAR]
-    done = Q(state__in=over, finished_at__gt=now - REPORTED_FOR)
-    lately = Q(state=State.PENDING) | done
-    rows = Erasure.objects.of(end_user).filter(lately).defer("words", "names")
-    # What the app itself had erased was erased as it asked, and no user waits to be told.
-    asked = rows.exclude(state=State.ERASED, finished_at=F("requested_at"))
-    return list(asked[:REPORTED])
+    finished = [State.ERASED, State.NOT_FOUND, State.UNCLEAR]
+    done = Q(state__in=finished, finished_at__gt=now - REPORTED_FOR)
+    recent = Q(state=State.PENDING) | done
+    rows = Erasure.objects.of(end_user).filter(recent).defer("words", "names")
+    # An erasure by the app itself was done at once: no user waits for a report.
+    requested = rows.exclude(state=State.ERASED, finished_at=F("requested_at"))
+    return list(requested[:REPORTED])

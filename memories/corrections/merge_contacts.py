@@ -1,7 +1,7 @@
-"""Merge, split, resolve: the verbs on who is who, with all that memories have to do with it.
+"""Corrections of who is who (merge, split, resolve), including what they change in memories.
 
-Each is one transaction under the end user's lock with one Change row that can be undone.
-``actor`` is ``operator:NAME``, ``app:NAME`` or the machine's part. All raise ``contacts.merge.InvalidMerge`` before anything is written.
+Each is one transaction under the end user's lock with one Change row that can be undone. ``actor``
+is ``operator:NAME``, ``app:NAME`` or a part of Mio. All raise InvalidMerge before writing.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -38,27 +38,27 @@ def merge(
     why: str = "",
     choice: Choice = AS_IT_IS,
 ) -> Change:
-    """Says that two contacts are one person: the survivor takes in all that is the loser's, but for
-    what a ``choice`` leaves out; the loser's id answers with the survivor from then on."""
-    held = identities.hold(end_user)
-    loser, survivor = identities.mergeable(held, loser_id, survivor_id, actor)
-    with recording(held, "merge", actor, why, [loser.id, survivor.id]) as (recorder, change):
+    """Merges two contacts that are one person: the survivor takes over everything of the loser,
+    except what a ``choice`` leaves out; the loser's id finds the survivor from then on."""
+    user = identities.hold(end_user)
+    loser, survivor = identities.mergeable(user, loser_id, survivor_id, actor)
+    with recording(user, "merge", actor, why, [loser.id, survivor.id]) as (recorder, change):
         about_loser = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
         shared = hand_over(list(about_loser), survivor, recorder)
-        rename_in_facts(held, loser.id, survivor.id, recorder)
+        rename_in_facts(user, loser.id, survivor.id, recorder)
         identities.absorb(loser, survivor, recorder, actor=actor, choice=choice)
         derived.rebuild_profile(survivor, recorder)
-        _one_profile(loser, survivor, recorder)
-        derived.point_at_profiles(held, shared, recorder=recorder)
-        derived.cancel_consolidations(held, [loser.id, survivor.id])
-    queue.enqueue("embed", held.pk)
+        _retire_profile_memory(loser, survivor, recorder)
+        derived.point_at_profiles(user, shared, recorder=recorder)
+        derived.cancel_consolidations(user, [loser.id, survivor.id])
+    queue.enqueue("embed", user.pk)
     return change
 
 
 def rehearsed_card(
     end_user: EndUser, loser_id: UUID, survivor_id: UUID, *, actor: str, choice: Choice = AS_IT_IS
 ) -> str:
-    """The survivor's card as a merge by ``actor`` would leave it. Reads only."""
+    """Returns the survivor's card as a merge by ``actor`` would leave it. Writes nothing."""
     loser, survivor = identities.mergeable(end_user, loser_id, survivor_id, actor)
     identities.unite(loser, survivor, choice)
     links = Link.objects.of(end_user).filter(contact__in=[loser, survivor])
@@ -66,14 +66,14 @@ def rehearsed_card(
         memory__in=links.filter(rejected=True).values("memory")
     )
     derived.keep_sound(survivor, standing)
-    unread = standing.filter(
+    unconsolidated = standing.filter(
         Q(consolidated_at=None) | Q(memory__brackets__isnull=False),
         memory__status=Memory.Status.ACTIVE,
         memory__kind=Memory.Kind.FACT,
     ).exclude(memory__in=Memory.objects.of(end_user).ahead(end_user.today_began).values("pk"))
-    both = unread.filter(memory=OuterRef("memory")).order_by().values("memory")
-    confidence = both.annotate(sum=Sum("confidence")).values("sum")
-    likely = unread.alias(of_both=Subquery(confidence)).filter(of_both__gte=DOUBTFUL)
+    same_memory = unconsolidated.filter(memory=OuterRef("memory")).order_by().values("memory")
+    confidence = same_memory.annotate(sum=Sum("confidence")).values("sum")
+    likely = unconsolidated.alias(of_both=Subquery(confidence)).filter(of_both__gte=DOUBTFUL)
     newest = likely.select_related("memory").order_by("-pk")[: 2 * CARD_NOTES]
     memories = list(dict.fromkeys(link.memory for link in newest))[:CARD_NOTES]
     notes = [
@@ -88,8 +88,8 @@ def rehearsed_card(
 
 
 def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> list[UUID]:
-    """Makes links the survivor's; of two to one memory one stays, and a rejection outweighs what a
-    machine linked, not what an operator did. Returns the ids of these memories."""
+    """Moves links to the survivor. Of two links to one memory one stays, rejected if one was,
+    unless an operator made the other. Returns the ids of the memories that had two."""
     twins = {
         link.memory_id: link
         for link in survivor.links.filter(memory__in=[link.memory_id for link in links])
@@ -103,11 +103,11 @@ def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> l
         if twin is None:
             continue
         if twin.rejected != link.rejected:
-            standing = link if twin.rejected else twin
-            twin.rejected = standing.made_by != OPERATOR
+            accepted = link if twin.rejected else twin
+            twin.rejected = accepted.made_by != OPERATOR
         if OPERATOR in (twin.made_by, link.made_by):
             twin.made_by = OPERATOR
-        # Of a word that may mean one or the other, the probabilities add up.
+        # If a word may refer to either of the two, the probabilities add up.
         twin.confidence = min(1.0, twin.confidence + link.confidence)
         twin.consolidated_at = twin.consolidated_at or link.consolidated_at
         twin.save()
@@ -116,15 +116,15 @@ def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> l
 
 
 def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
-    """Gives the survivor all that a merged contact came to hold again. It is no change."""
+    """Moves what a merged contact has come to own again to the survivor. Records no change."""
     end_user = survivor.end_user
-    about = list(tombstone.links.exclude(memory__kind=Memory.Kind.PROFILE))
-    hand_over(about, survivor, UNRECORDED)
+    links = list(tombstone.links.exclude(memory__kind=Memory.Kind.PROFILE))
+    hand_over(links, survivor, UNRECORDED)
     rename_in_facts(end_user, tombstone.id, survivor.id, UNRECORDED)
     identities.hand_on(tombstone, survivor, actor=actor)
-    _one_profile(tombstone, survivor, UNRECORDED)
+    _retire_profile_memory(tombstone, survivor, UNRECORDED)
     ids = [tombstone.id, survivor.id]
-    derived.recompute(end_user, ids, [link.memory_id for link in about])
+    derived.recompute(end_user, ids, [link.memory_id for link in links])
 
 
 def rename_in_facts(
@@ -140,17 +140,17 @@ def rename_in_facts(
     Memory.objects.bulk_update(memories, ["facts", "updated_at"], batch_size=500)
 
 
-def _one_profile(loser: Contact, survivor: Contact, recorder: Recorder) -> None:
-    """The survivor's profile memory speaks for both; the loser's is history, about nobody."""
+def _retire_profile_memory(loser: Contact, survivor: Contact, recorder: Recorder) -> None:
+    """Archives and unlinks the loser's profile memory; the survivor's represents both."""
     rows = Memory.objects.of(survivor.end_user)
-    theirs = list(derived.tracked(rows.filter(content_hash=f"profile:{loser.id}")))
-    recorder.watch(theirs)
-    rows.filter(pk__in=[memory.pk for memory in theirs]).update(status=Memory.Status.ARCHIVED)
-    spoken_for = rows.filter(consolidated_into__in=theirs).values_list("pk", flat=True)
-    derived.point_at_profiles(survivor.end_user, list(spoken_for), recorder=recorder)
-    left = Link.objects.of(survivor.end_user).filter(contact=loser)
-    recorder.watch(left)
-    left.delete()
+    archived = list(derived.tracked(rows.filter(content_hash=f"profile:{loser.id}")))
+    recorder.watch(archived)
+    rows.filter(pk__in=[memory.pk for memory in archived]).update(status=Memory.Status.ARCHIVED)
+    represented = rows.filter(consolidated_into__in=archived).values_list("pk", flat=True)
+    derived.point_at_profiles(survivor.end_user, list(represented), recorder=recorder)
+    links = Link.objects.of(survivor.end_user).filter(contact=loser)
+    recorder.watch(links)
+    links.delete()
 
 
 @atomic()
@@ -164,51 +164,51 @@ def split(
     actor: str,
     why: str = "",
 ) -> tuple[Contact, Change]:
-    """Makes a new contact of some of a contact's memories and what rests on them; no machine links
-    the old one to them again. Raises identity.InvalidContact for a name that is none."""
-    held = identities.hold(end_user)
-    old = identities.standing(held, contact_id)
+    """Creates a new contact from some of a contact's memories and what rests on them; no machine
+    links these to the old one again. Raises InvalidMerge, and store.InvalidContact for the name."""
+    user = identities.hold(end_user)
+    old = identities.standing(user, contact_id)
     moved = list(dict.fromkeys(memory_ids))
-    links = Link.objects.of(held).standing().filter(contact=old, memory__in=moved)
-    mine = list(links.filter(memory__kind=Memory.Kind.FACT).select_related(None).order_by("pk"))
-    if not moved or len(mine) != len(moved):
+    links = Link.objects.of(user).standing().filter(contact=old, memory__in=moved)
+    linked = list(links.filter(memory__kind=Memory.Kind.FACT).select_related(None).order_by("pk"))
+    if not moved or len(linked) != len(moved):
         raise InvalidMerge(Reason("memories_of_other", name=old.name))
-    with recording(held, "split", actor, why) as (recorder, change):
-        recorder.watch(mine)
-        Link.objects.filter(pk__in=[link.pk for link in mine]).update(
+    with recording(user, "split", actor, why) as (recorder, change):
+        recorder.watch(linked)
+        Link.objects.filter(pk__in=[link.pk for link in linked]).update(
             rejected=True, made_by=OPERATOR
         )
         new = identities.part(
             old, moved, recorder, name=name, relationship=relationship, actor=actor
         )
         change.subjects = [str(old.id), str(new.id), *map(str, moved)]
-        known = profiles.sources(derived.profile_of(new))
-        fresh = Link.objects.bulk_create(
+        source_ids = profiles.sources(derived.profile_of(new))
+        new_links = Link.objects.bulk_create(
             Link(
-                end_user=held,
+                end_user=user,
                 contact=new,
                 memory_id=link.memory_id,
                 made_by=OPERATOR,
-                # What the new profile has nothing of is read again.
-                consolidated_at=link.consolidated_at if link.memory_id in known else None,
+                # What the new profile does not rest on is read again.
+                consolidated_at=link.consolidated_at if link.memory_id in source_ids else None,
             )
-            for link in mine
+            for link in linked
         )
-        recorder.watch(fresh, created=True)
-        said = Memory.objects.of(held).filter(pk__in=moved).values_list("said_at", flat=True)
-        new.first_mentioned_at, new.last_mentioned_at = min(said), max(said)
+        recorder.watch(new_links, created=True)
+        said_times = Memory.objects.of(user).filter(pk__in=moved).values_list("said_at", flat=True)
+        new.first_mentioned_at, new.last_mentioned_at = min(said_times), max(said_times)
         store.save(new, ["first_mentioned_at", "last_mentioned_at"])
-        recorder.keep(derived.tracked(Memory.objects.of(held).filter(pk__in=moved)))
-        rename_in_facts(held, old.id, new.id, recorder, among=moved)
-        restore_superseded(held, moved, recorder, of=old.id)
-        Memory.objects.of(held).filter(pk__in=moved).update(unread=True)
-        queue.enqueue("reread", held.pk)
+        recorder.keep(derived.tracked(Memory.objects.of(user).filter(pk__in=moved)))
+        rename_in_facts(user, old.id, new.id, recorder, among=moved)
+        restore_superseded(user, moved, recorder, of=old.id)
+        Memory.objects.of(user).filter(pk__in=moved).update(unread=True)
+        queue.enqueue("reread", user.pk)
         old.refresh_from_db()
         derived.rebuild_profile(old, recorder)
         derived.write_profile_memory(new, recorder)
-        derived.point_at_profiles(held, moved, recorder=recorder)
-        derived.cancel_consolidations(held, [old.id])
-    queue.enqueue("embed", held.pk)
+        derived.point_at_profiles(user, moved, recorder=recorder)
+        derived.cancel_consolidations(user, [old.id])
+    queue.enqueue("embed", user.pk)
     return new, change
 
 
@@ -216,17 +216,17 @@ def split(
 def resolve_attribute(
     end_user: EndUser, contact_id: UUID, key: str, value: str | None, *, actor: str, why: str = ""
 ) -> Change:
-    """Says which of the values held side by side is right: the only one of an attribute that has
-    one value at a time, else the first. None says that all of them are."""
-    held = identities.hold(end_user)
-    contact = identities.standing(held, contact_id)
+    """Decides which of several current values of an attribute is right: it becomes the only value
+    of a single attribute, else the first. None keeps all of them."""
+    user = identities.hold(end_user)
+    contact = identities.standing(user, contact_id)
     values = [normalise(str(entry["value"])) for entry in contact.attributes.get(key, [])]
     if value is None and len(values) < 2:
         raise InvalidMerge(Reason("not_several", name=contact.name, key=key))
     if value is not None and normalise(value) not in values:
         raise InvalidMerge(Reason("no_such_value", name=contact.name, key=key))
     verb = "keep_all" if value is None else "resolve"
-    with recording(held, verb, actor, why, [contact.id]) as (recorder, change):
+    with recording(user, verb, actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
         if value is None:
             contact.side_by_side = sorted({*contact.side_by_side, key})
@@ -235,5 +235,5 @@ def resolve_attribute(
             contact.side_by_side = [other for other in contact.side_by_side if other != key]
         store.save(contact, ["attributes", "side_by_side"])
         derived.write_profile_memory(contact, recorder)
-    queue.enqueue("embed", held.pk)
+    queue.enqueue("embed", user.pk)
     return change

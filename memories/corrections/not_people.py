@@ -1,4 +1,4 @@
-"""Names that are no person's: a street or a brand that was taken for somebody."""
+"""Names that are not people: a street or a brand that was taken for a person."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -18,8 +18,8 @@ from understanding.same_person.name_types import is_role
 
 @atomic()
 def not_a_person(end_user: EndUser, contact_id: UUID, *, actor: str) -> Change:
-    """Removes a contact that is no person, and keeps its names so that no text makes a contact of
-    them again. Its memories stay, without facts of it. Raises UnknownPerson and InvalidCorrection."""
+    """Deletes a contact that is no person, and stores its names so that no text creates a contact
+    of them. Memories stay, without facts about it. Raises InvalidMerge and InvalidCorrection."""
     end_user = locked(end_user)
     contact = merge.standing(end_user, contact_id)
     entries = [contact, *end_user.contacts.all_merged_into([contact.pk])]
@@ -50,8 +50,8 @@ def not_a_person(end_user: EndUser, contact_id: UUID, *, actor: str) -> Change:
 
 @atomic()
 def may_be_a_person(end_user: EndUser, name: str, *, actor: str) -> Change | None:
-    """Lets texts make a contact of a name of ``EndUser.not_people`` again; None where it is not one.
-    Raises InvalidCorrection."""
+    """Removes a name from ``EndUser.not_people``, so that texts may create a contact from it again;
+    None if it is not there. Raises InvalidCorrection."""
     end_user = locked(end_user)
     if name not in end_user.not_people:
         return None
@@ -63,8 +63,8 @@ def may_be_a_person(end_user: EndUser, name: str, *, actor: str) -> Change | Non
 
 
 def without(end_user: EndUser, extraction: Extraction) -> Extraction:
-    """An extraction without people all of whose names are no person's, and without facts and
-    relations of them; memories stay. Somebody who is a contact by such a name stays, too."""
+    """Returns an extraction without new people all of whose names are in ``EndUser.not_people``,
+    and without facts and relations of them; memories stay."""
     not_people = {*end_user.not_people}
 
     def is_dropped(person: ExtractedPerson) -> bool:

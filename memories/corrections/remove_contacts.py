@@ -1,4 +1,4 @@
-"""Deleting contacts while their memories stay. Callers hold the end user's lock."""
+"""Deletes contacts but not their memories. Callers hold the end user's lock."""
 
 from collections.abc import Collection
 from typing import Any
@@ -16,8 +16,8 @@ from memories.models import Link, Memory
 def remove_contacts(
     end_user: EndUser, contacts: Collection[Contact], recorder: Recorder, *, forget_names: bool
 ) -> None:
-    """Deletes contacts with their links, relations and profiles. ``forget_names``: takes their names
-    out of what is told of others, too."""
+    """Deletes contacts, and those merged into them, with their links, relations and profiles. With
+    ``forget_names``, their names are also removed from what is known about other contacts."""
     tombstones = end_user.contacts.all_merged_into([contact.id for contact in contacts])
     ids = [contact.id for contact in (*contacts, *tombstones)]
     links = Link.objects.of(end_user).filter(contact__in=ids)
@@ -29,17 +29,17 @@ def remove_contacts(
     consolidated = [*derived.tracked(sources)]
     source_ids = [memory.pk for memory in consolidated]
     recorder.watch([*contacts, *tombstones, *consolidated])
-    doomed: tuple[QuerySet[Any], ...] = (links, suggestions, relations, profiles)
-    for rows in doomed:  # all before any goes: the database cascades
+    querysets: tuple[QuerySet[Any], ...] = (links, suggestions, relations, profiles)
+    for rows in querysets:  # all before the first is deleted: the database cascades
         recorder.watch(rows)
-    for rows in doomed:
+    for rows in querysets:
         rows.delete()
     Contact.objects.of(end_user).filter(pk__in=ids).delete()
     derived.give_weight_back(end_user, source_ids)
     derived.point_at_profiles(end_user, source_ids)
     if forget_names:
         names = forgotten_names.names_of([*contacts, *tombstones])
-        left = forgotten_names.left_of(end_user, names, ids)
-        forgotten_names.take_out(end_user, left, recorder=recorder)
+        unshared_names = forgotten_names.left_of(end_user, names, ids)
+        forgotten_names.take_out(end_user, unshared_names, recorder=recorder)
     for contact in end_user.contacts.standing().light().filter(pk__in=related):
         store.save(contact, [])

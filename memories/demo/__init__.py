@@ -18,19 +18,19 @@ LAST_SESSION = "d5"
 
 
 def conversation() -> list[Incoming]:
-    """The demo's messages in order."""
+    """Returns the demo's messages in order."""
     lines = CONVERSATION.read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return [Incoming(**{**r, "created_at": datetime.fromisoformat(r["created_at"])}) for r in rows]
 
 
 def store(app: App) -> EndUser:
-    """The demo end user with the messages stored; doing it again adds nothing."""
+    """Stores the messages and returns the demo end user; doing it again adds nothing."""
     return receive(app, USER, conversation()).end_user
 
 
 def load() -> EndUser:
-    """The demo end user after the whole pipeline ran; loading it again adds nothing."""
+    """Runs the whole pipeline and returns the demo end user; doing it again adds nothing."""
     app, _ = App.objects.get_or_create(name=APP)
     with placement.entered(app, USER):
         end_user = store(app)

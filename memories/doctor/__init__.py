@@ -1,1 +1,1 @@
-"""The invariants of the database: what breaks each, and how it is repaired."""
+"""Checks the invariants of the database and repairs violations."""

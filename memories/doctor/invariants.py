@@ -1,6 +1,6 @@
-"""The invariants of the database, each a function that yields what breaks it, some by
-``statements/NAME.sql``, and its repair: the verbs that made derived data, or ``repairs/NAME.sql``.
-What a machine can't know how to repair is only reported."""
+"""The invariants of the database. Each is a function that yields its violations, some from
+``statements/NAME.sql``, with a repair: the verbs that made derived data, or ``repairs/NAME.sql``.
+Violations that no machine knows how to repair are only reported."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ from understanding.statements.secrets import refusal
 
 CHUNK = 500
 FOLDER = Path(__file__).parent
-# What workers may still be about to do on a live system is not wrong yet.
+# On a live system, workers may still be about to do what is missing; after this it is wrong.
 GRACE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong. ``subject`` is the id of the row to repair, where there is one."""
+    """One violation. ``subject`` is the id of the row to repair, if there is one."""
 
     end_user: int | None
     subject: Any
@@ -46,8 +46,8 @@ Check = Callable[[], Iterator[Finding]]
 Fix = Callable[[Sequence[Finding]], object]
 
 
-def _stated(name: str, problem: str, parameters: Callable[[], dict[str, Any]] = dict) -> Check:
-    """The check of ``statements/NAME.sql``, which selects end user and subject of what is wrong."""
+def _sql_check(name: str, problem: str, parameters: Callable[[], dict[str, Any]] = dict) -> Check:
+    """Returns the check of ``statements/NAME.sql``, which selects (end user, subject) rows."""
     sql = statement(str(FOLDER / "statements" / name), f"{name}.sql")
 
     def check() -> Iterator[Finding]:
@@ -58,10 +58,10 @@ def _stated(name: str, problem: str, parameters: Callable[[], dict[str, Any]] = 
     return check
 
 
-def _mended(
+def _sql_repair(
     name: str, problem: str, parameters: Callable[[], dict[str, Any]] = dict, **texts: str
 ) -> dict[Check, Fix]:
-    """The same with its repair: ``repairs/NAME.sql`` for each finding, with its end user locked."""
+    """Returns such a check with its repair: ``repairs/NAME.sql`` per finding, under the lock."""
     sql = statement(str(FOLDER / "repairs" / name), f"{name}.sql")
     for hole, text in texts.items():
         sql = sql.replace(f"{{{hole}}}", text)
@@ -73,11 +73,11 @@ def _mended(
                 at = {"end_user": finding.end_user, "subject": finding.subject}
                 cursor.execute(sql, at)
 
-    return {_stated(name, problem, parameters): fix}
+    return {_sql_check(name, problem, parameters): fix}
 
 
-def _each_contact(repair: Callable[[Contact], object]) -> Fix:
-    """Repairs each contact in a transaction of its own and embeds what has no vector then."""
+def _fix_contacts(repair: Callable[[Contact], object]) -> Fix:
+    """Returns a fix that repairs each contact in a transaction of its own, then embeds memories."""
 
     def fix(findings: Sequence[Finding]) -> None:
         for finding in findings:
@@ -90,8 +90,8 @@ def _each_contact(repair: Callable[[Contact], object]) -> Fix:
     return fix
 
 
-def _each_user(repair: Callable[[EndUser, list[Any]], object]) -> Fix:
-    """Repairs the subjects of each end user in one transaction, with the end user locked."""
+def _fix_by_user(repair: Callable[[EndUser, list[Any]], object]) -> Fix:
+    """Returns a fix that repairs the subjects of each end user in a transaction, under its lock."""
 
     def fix(findings: Sequence[Finding]) -> None:
         subjects: dict[int, list[Any]] = {}
@@ -137,7 +137,7 @@ def keys_are_current() -> Iterator[Finding]:
             yield Finding(contact.end_user_id, contact.id, problem)
 
 
-def _hand_on(tombstone: Contact) -> None:
+def _empty_merged_contact(tombstone: Contact) -> None:
     survivor = store.survivor(tombstone.end_user, tombstone.id)
     if survivor is not None:
         merge_contacts.hand_on(tombstone, survivor, actor="doctor")
@@ -159,7 +159,7 @@ def profile_memories_are_current() -> Iterator[Finding]:
 
 
 def sources_step_back() -> Iterator[Finding]:
-    """A memory steps back only behind a profile of its people that speaks for it."""
+    """A memory that is marked as consolidated is represented by a profile of its people."""
     for end_user, memory, _ in derived.misplaced("m.consolidated_into_id IS NOT NULL"):
         yield Finding(end_user, memory, "stepped back behind a profile that does not speak for it")
 
@@ -185,31 +185,31 @@ def _embed_users(findings: Sequence[Finding]) -> None:
 
 
 def no_work_is_abandoned() -> Iterator[Finding]:
-    """No batch or consolidation is held by a worker that is gone, or was left to lie."""
+    """No batch or consolidation is held by a worker that is gone, or overdue for another try."""
     past = timezone.now() - GRACE
-    left = Q(state=Work.State.RUNNING, leased_until__lte=past) | Q(
+    abandoned = Q(state=Work.State.RUNNING, leased_until__lte=past) | Q(
         state=Work.State.FAILED, retry_at__lte=past
     )
     for model in (Batch, Consolidation):
-        for end_user, pk in model.objects.filter(left).values_list("end_user_id", "pk"):
+        for end_user, pk in model.objects.filter(abandoned).values_list("end_user_id", "pk"):
             yield Finding(end_user, f"{model._meta.model_name} {pk}", "was left by its worker")
 
 
 def no_job_is_abandoned() -> Iterator[Finding]:
-    """No maintenance job is held by a process that is gone: the sweep would have gone on."""
+    """No maintenance job is held by a process that is gone: the sweep would have continued it."""
     running = JobRun.objects.filter(state=JobRun.State.RUNNING)
     for run in running.filter(leased_until__lte=timezone.now() - GRACE):
         yield Finding(None, f"job {run.job}", "was left by its process")
 
 
 def schedules_are_installed() -> Iterator[Finding]:
-    """The queue's periodic jobs are those of the table."""
+    """The queue's periodic jobs are those of ``SCHEDULES``."""
     if schedules.installed() != schedules.SCHEDULES:
         yield Finding(None, None, "the installed schedules differ from the table")
 
 
 def nothing_tells_a_secret() -> Iterator[Finding]:
-    """No memory and no attribute of a contact tells what would be refused today."""
+    """No memory and no attribute of a contact contains a secret that would be refused today."""
     facts = Memory.objects.filter(kind=Memory.Kind.FACT).order_by("pk")
     columns = facts.values_list("end_user_id", "pk", "content", "quote", "facts")
     for end_user, memory, content, quote, known in columns.iterator(CHUNK):
@@ -225,47 +225,47 @@ def nothing_tells_a_secret() -> Iterator[Finding]:
             yield Finding(end_user, contact, problem)
 
 
-embeddings_are_current = _stated(
+embeddings_are_current = _sql_check(
     "embeddings_are_current",
     "has no embedding of the configured model and size",
     lambda: {"space": embedder().space, "before": timezone.now() - GRACE},
 )
-batches_have_no_gaps = _stated("batches_have_no_gaps", "batches leave out messages")
-merged_contacts_hold_nothing = _stated(
+batches_have_no_gaps = _sql_check("batches_have_no_gaps", "batches leave out messages")
+merged_contacts_hold_nothing = _sql_check(
     "merged_contacts_hold_nothing", "was merged but still holds something"
 )
 
-# In the order in which repairs rest on each other.
+# In an order in which each repair may rely on those before it.
 CHECKS: dict[Check, Fix | None] = {
     tables_have_their_policy: _protect,
-    **_mended("memory_ids_equal_links", "memory_ids differs from the links"),
-    _stated(
+    **_sql_repair("memory_ids_equal_links", "memory_ids differs from the links"),
+    _sql_check(
         "profiles_rest_on_their_own_memories", "profile rests on a memory that is not its own"
-    ): _each_contact(derived.rebuild_profile),
-    profile_memories_are_current: _each_contact(derived.write_profile_memory),
-    cards_are_current: _each_contact(lambda contact: store.save(contact, [])),
-    keys_are_current: _each_contact(store.index),
-    merged_contacts_hold_nothing: _each_contact(_hand_on),
-    sources_step_back: _each_user(derived.point_at_profiles),
-    tokens_are_current: _each_user(context_tokens.retokenise),
-    **_mended(
+    ): _fix_contacts(derived.rebuild_profile),
+    profile_memories_are_current: _fix_contacts(derived.write_profile_memory),
+    cards_are_current: _fix_contacts(lambda contact: store.save(contact, [])),
+    keys_are_current: _fix_contacts(store.index),
+    merged_contacts_hold_nothing: _fix_contacts(_empty_merged_contact),
+    sources_step_back: _fix_by_user(derived.point_at_profiles),
+    tokens_are_current: _fix_by_user(context_tokens.retokenise),
+    **_sql_repair(
         "postings_equal_tokens",
         "is indexed under other words or another status",
         lambda: {"around": AROUND, "share": AROUND_SHARE},
         postings=POSTINGS.replace("%'", "%%'").format(source="found"),
     ),
-    **_mended("corpora_count_memories", "the number of memories is not what word search knows"),
+    **_sql_repair("corpora_count_memories", "the number of memories is not what word search knows"),
     embeddings_are_current: _embed,
-    **_mended("edges_have_mirrors", "an edge and its mirror differ, or one is missing"),
-    _stated("entity_links_fit", "points at another user's row"): None,
-    _stated(
+    **_sql_repair("edges_have_mirrors", "an edge and its mirror differ, or one is missing"),
+    _sql_check("entity_links_fit", "points at another user's row"): None,
+    _sql_check(
         "shared_entities_are_shared",
         "joins memories by an entity that one doesn't speak of",
         lambda: {"shares": Edge.SHARES_ENTITY},
     ): lambda findings: Edge.objects.filter(pk__in=[one.subject for one in findings]).delete(),
-    _stated("merged_memories_lead_on", "was merged but still stands, or leads nowhere"): None,
-    _stated("rows_stay_with_their_user", "points at another user's row"): None,
-    _stated("messages_have_no_gaps", "messages are missing or numbered with gaps"): None,
+    _sql_check("merged_memories_lead_on", "was merged but still stands, or leads nowhere"): None,
+    _sql_check("rows_stay_with_their_user", "points at another user's row"): None,
+    _sql_check("messages_have_no_gaps", "messages are missing or numbered with gaps"): None,
     batches_have_no_gaps: None,
     no_work_is_abandoned: lambda _findings: sweep.sweep(),
     no_job_is_abandoned: lambda _findings: job_runs.end_dead(timezone.now()),

@@ -1,5 +1,5 @@
-"""True deletion, the only one there is: asked for by the end user or the app, and complete; what
-users asked for in a chat, when its grace period is over; and what an erasure would take."""
+"""Erasure, the only true deletion: of what the end user or the app asks to erase; of what users
+asked in a chat to forget, after its grace period; and previews of what an erasure would delete."""
 
 import logging
 from collections import Counter
@@ -49,9 +49,9 @@ from memories.models.memory import resting_on
 
 log = logging.getLogger(__name__)
 
-# Of erasing an end user beside others who write.
+# How often the erasure of an end user is tried while others write.
 _TRIES = 5
-# Erasures carried out in one run: a bound, the next run goes on.
+# At most so many erasures are carried out in one run; the next run continues.
 MOST = 500
 USER = "user"  # who asked in a chat
 
@@ -70,7 +70,7 @@ class NotUndecided(NothingToForget):
 
 def forget_everything(end_user: EndUser, by: By = NOBODY) -> Forgotten:
     """Erases an end user: messages, memories, links, vectors, contacts, changes, work, calls.
-    Raises IntegrityError when others wrote rows of the user's faster than they could be erased."""
+    Raises IntegrityError if others wrote rows of the user faster than they could be erased."""
     for _ in range(_TRIES - 1):
         with suppress(IntegrityError):
             return _erase_user(end_user, by)
@@ -79,58 +79,58 @@ def forget_everything(end_user: EndUser, by: By = NOBODY) -> Forgotten:
 
 @atomic()
 def _erase_user(end_user: EndUser, by: By) -> Forgotten:
-    """The same once. Raises IntegrityError when somebody wrote a row meanwhile: who writes locks
-    the row first and the user on commit, so that to lock the user first here would be a
+    """Tries once to erase an end user. Raises IntegrityError if somebody wrote a row meanwhile:
+    writers lock the row first and the user on commit, so a stronger lock of the user here would
     deadlock."""
-    held = EndUser.objects.lock(end_user.pk)
-    if held is None:
+    user = EndUser.objects.lock(end_user.pk)
+    if user is None:
         return Forgotten()
-    gone = Forgotten(
-        contacts=Contact.objects.of(held).count(),
-        memories=Memory.objects.of(held).count(),
-        messages=Message.objects.of(held).count(),
+    erased = Forgotten(
+        contacts=Contact.objects.of(user).count(),
+        memories=Memory.objects.of(user).count(),
+        messages=Message.objects.of(user).count(),
     )
-    gone = receipts.write(held, Receipt.What.USER, by, gone)
-    people = Contact.objects.of(held).values_list("pk", flat=True)
-    _erase_tasks({str(held.pk), *map(str, people)})
+    erased = receipts.write(user, Receipt.What.USER, by, erased)
+    people = Contact.objects.of(user).values_list("pk", flat=True)
+    _erase_tasks({str(user.pk), *map(str, people)})
     with all_users():
-        ApiKey.objects.filter(app=held.app_id, external_id=held.external_id).delete()
-    with placement.forgetting(held):
-        EndUser.objects.filter(pk=held.pk).delete()
+        ApiKey.objects.filter(app=user.app_id, external_id=user.external_id).delete()
+    with placement.forgetting(user):
+        EndUser.objects.filter(pk=user.pk).delete()
         connection.check_constraints()
-    return gone
+    return erased
 
 
 @atomic()
 def forget_contact(end_user: EndUser, contact_id: UUID, by: By = NOBODY) -> Forgotten:
-    """Erases a contact with every memory and message about it, its names wherever they stand, and
-    what others' profiles had learnt from those memories. The report lists messages and contacts
-    that may mean the same person. Raises NothingToForget."""
-    held = _held(end_user)
-    people, memories = about(held, contact_id)
+    """Erases a contact with every memory and message about it, its names wherever they occur, and
+    what others' profiles learnt from those memories. The report lists messages and contacts that
+    may refer to the same person. Raises NothingToForget."""
+    user = _locked(end_user)
+    people, memories = about(user, contact_id)
     ids, names = [person.pk for person in people], names_of(people)
-    told, now = messages_about(held, people), timezone.now()
+    messages, now = messages_about(user, people), timezone.now()
     report = Erasure.objects.create(
-        end_user=held,
+        end_user=user,
         state=Erasure.State.ERASED,
         memory_ids=sorted(memories),
         contact_ids=sorted(ids),
-        message_ids=sorted(told.sure),
-        unsure_message_ids=told.unsure,
-        unsure_contact_ids=told.alike,
-        name_hashes=name_hashes.hashes_of(held, left_of(held, names, ids).all),
+        message_ids=sorted(messages.sure),
+        unsure_message_ids=messages.unsure,
+        unsure_contact_ids=messages.alike,
+        name_hashes=name_hashes.hashes_of(user, left_of(user, names, ids).all),
         requested_at=now,
         due_at=now,
         finished_at=now,
     )
-    gone = _erase(held, memories, ids, told.sure, names, names)
-    gone = replace(gone, report=report.pk, unsure=len(told.unsure) + len(told.alike))
-    return receipts.write(held, Receipt.What.PERSON, replace(by, id=report.pk), gone)
+    erased = _erase(user, memories, ids, messages.sure, names, names)
+    erased = replace(erased, report=report.pk, unsure=len(messages.unsure) + len(messages.alike))
+    return receipts.write(user, Receipt.What.PERSON, replace(by, id=report.pk), erased)
 
 
 def about(end_user: EndUser, contact_id: UUID) -> tuple[list[Contact], set[UUID]]:
-    """A contact with all that was merged into it, and the ids of the memories that are linked to
-    one of these or name one. Raises NothingToForget."""
+    """Returns a contact with all that were merged into it, and the ids of memories that are linked
+    to one of these or name one. Raises NothingToForget."""
     contact = store.survivor(end_user, contact_id)
     if contact is None:
         raise NothingToForget(Reason("no_such_contact"))
@@ -138,8 +138,8 @@ def about(end_user: EndUser, contact_id: UUID) -> tuple[list[Contact], set[UUID]
     ids = [person.pk for person in people]
     links = Link.objects.of(end_user).standing().filter(contact__in=ids)
     linked = set(links.values_list("memory", flat=True))
-    others = Memory.objects.of(end_user).exclude(pk__in=links.values("memory"))
-    naming = left_of(end_user, names_of(people), ids).named_in(others)
+    unlinked = Memory.objects.of(end_user).exclude(pk__in=links.values("memory"))
+    naming = left_of(end_user, names_of(people), ids).named_in(unlinked)
     return people, linked.union(naming)
 
 
@@ -147,24 +147,24 @@ def about(end_user: EndUser, contact_id: UUID) -> tuple[list[Contact], set[UUID]
 def forget_memory(end_user: EndUser, memory_id: UUID, by: By = NOBODY) -> Forgotten:
     """Erases a memory, what was derived from it, and its words in messages. Raises
     NothingToForget."""
-    held = _held(end_user)
-    if not Memory.objects.of(held).filter(pk=memory_id).exists():
+    user = _locked(end_user)
+    if not Memory.objects.of(user).filter(pk=memory_id).exists():
         raise NothingToForget(Reason("no_such_memory"))
-    return receipts.write(held, Receipt.What.MEMORIES, by, _erase(held, {memory_id}))
+    return receipts.write(user, Receipt.What.MEMORIES, by, _erase(user, {memory_id}))
 
 
 @atomic()
 def forget_messages(end_user: EndUser, messages: MessageQuerySet, by: By = NOBODY) -> Forgotten:
-    """Erases messages with the memories that rest on these alone, and what others quote of them.
-    Raises NothingToForget."""
-    held = _held(end_user)
+    """Erases messages with the memories that rest on these alone, and what other memories quote
+    from them. Raises NothingToForget."""
+    user = _locked(end_user)
     ids = list(messages.kept().values_list("pk", flat=True))
-    gone = _erase(held, _resting_on(held, ids), message_ids=ids)
-    return receipts.write(held, Receipt.What.MESSAGES, by, gone)
+    erased = _erase(user, _resting_on(user, ids), message_ids=ids)
+    return receipts.write(user, Receipt.What.MESSAGES, by, erased)
 
 
 def _resting_on(end_user: EndUser, message_ids: Collection[int]) -> set[UUID]:
-    """The memories that rest on these messages alone."""
+    """Returns the ids of the facts that rest on these messages alone."""
     alone = Memory.objects.of(end_user).facts().filter(resting_on(message_ids))
     return set(alone.values_list("pk", flat=True))
 
@@ -182,20 +182,21 @@ def forget_these(
     by: By | None = None,
 ) -> Forgotten:
     """Erases these rows with what is derived from them, messages close by that repeat one of
-    ``words``, and ``names`` wherever they stand. Taking an import back gets no receipt: nobody asked to erase.
-    Raises NothingToForget."""
-    held = _held(end_user)
-    gone = _erase(held, memory_ids, contact_ids, message_ids, words, names)
-    # Whoever was hidden before has no row any more, and is gone by this all the same.
-    gone = replace(gone, contacts=max(gone.contacts, len({*contact_ids})))
-    return receipts.write(held, what, by, gone) if by else gone
+    ``words``, and ``names`` wherever they occur. Without ``by`` (an import is taken back) no
+    receipt is written: nobody asked to erase. Raises NothingToForget."""
+    user = _locked(end_user)
+    erased = _erase(user, memory_ids, contact_ids, message_ids, words, names)
+    # Contacts that were hidden before have no row any more, but count as erased.
+    erased = replace(erased, contacts=max(erased.contacts, len({*contact_ids})))
+    return receipts.write(user, what, by, erased) if by else erased
 
 
-def _held(end_user: EndUser) -> EndUser:
-    held = EndUser.objects.lock(end_user.pk)
-    if held is None:
+def _locked(end_user: EndUser) -> EndUser:
+    """Locks and returns the end user. Raises NothingToForget if already erased."""
+    user = EndUser.objects.lock(end_user.pk)
+    if user is None:
         raise NothingToForget(Reason("user_forgotten_already"))
-    return held
+    return user
 
 
 def _erase(
@@ -206,75 +207,75 @@ def _erase(
     words: Iterable[str] = (),
     names: Collection[str] = (),
 ) -> Forgotten:
-    """Deletes these rows with all that is derived from them or quotes them, and free ``names``."""
-    stated = same_statement.below(end_user, set(memory_ids))
-    united = same_statement.above(end_user, stated)
+    """Deletes these rows, what is derived from them or quotes them, and unshared ``names``."""
+    same_ids = same_statement.below(end_user, set(memory_ids))
+    united = same_statement.above(end_user, same_ids)
     facts = Memory.objects.of(end_user).facts()
-    count = facts.filter(pk__in=stated | united).count()
-    quotes, told = redact_messages.told_by(facts.filter(pk__in=stated))
+    count = facts.filter(pk__in=same_ids | united).count()
+    quotes, values = redact_messages.told_by(facts.filter(pk__in=same_ids))
     ids = same_statement.of(end_user, memory_ids)
     links = EntityLink.objects.of(end_user).filter(memory__in=ids)
     entities = set(links.values_list("entity", flat=True))
     people = Contact.objects.of(end_user).filter(links__memory__in=ids).values_list("pk", flat=True)
     related = Relation.objects.of(end_user).among(contact_ids).values_list("subject", "object")
-    around = {*people, *(pk for pair in related for pk in pair)} - {*contact_ids}
-    left = left_of(end_user, names, contact_ids)
+    neighbours = {*people, *(pk for pair in related for pk in pair)} - {*contact_ids}
+    unshared = left_of(end_user, names, contact_ids)
     derived.unlearn(end_user, ids)
     _erase_changes(end_user, [*ids, *contact_ids])
     facts.filter(pk__in=ids).delete()
     orphaned = Entity.objects.of(end_user).filter(pk__in=entities, links=None)
-    told.update(orphaned.values_list("name", flat=True))
+    values.update(orphaned.values_list("name", flat=True))
     orphaned.delete()
     Injected.objects.of(end_user).filter(memory_ids__overlap=list(ids)).delete()
     GatewayTurn.objects.of(end_user).forget_blocks()
-    emptied = redact_messages.erase(end_user, quotes, message_ids, {*words, *told})
+    emptied = redact_messages.erase(end_user, quotes, message_ids, {*words, *values})
     erasure_requests.report_until(end_user, timezone.now() + erasure_requests.REPORTED_FOR)
     contacts = _erase_contacts(end_user, contact_ids) if contact_ids else 0
-    scrub_names(end_user, left)
+    scrub_names(end_user, unshared)
     for work in (Batch, Consolidation):  # an error may quote what a model was given
         work.objects.of(end_user).exclude(error="").update(error="")
     ModelCall.objects.filter(end_user=end_user).exclude(answer="").update(answer="")
-    for contact in Contact.objects.of(end_user).standing().filter(pk__in=around):
+    for contact in Contact.objects.of(end_user).standing().filter(pk__in=neighbours):
         store.save(contact, [])
-    # Who is told of in other words than before has no vector now.
+    # Profile memories whose text changed have no vector now.
     queue.enqueue("embed", end_user.pk)
     return Forgotten(contacts, count, emptied)
 
 
 def _erase_contacts(end_user: EndUser, ids: Collection[UUID]) -> int:
-    """Deletes contacts with their profile memories and tasks, and as what messages are about."""
+    """Deletes contacts with their profile memories and tasks. Returns how many were not merged."""
     profiles = [f"profile:{pk}" for pk in ids]
     Memory.objects.of(end_user).filter(content_hash__in=profiles).delete()
     for row in Message.objects.of(end_user).filter(understood__overlap=[*ids]).only("understood"):
         row.understood = [pk for pk in row.understood if pk not in ids]
         row.save(update_fields=["understood"])
     people = Contact.objects.of(end_user).filter(pk__in=ids)
-    gone = people.filter(merged_into=None).count()
+    count = people.filter(merged_into=None).count()
     people.delete()
     _erase_tasks({str(pk) for pk in ids})
-    return gone
+    return count
 
 
 def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
-    """Deletes the audit rows about what is forgotten, or what only these could bring back."""
-    gone: set[str] = set()
+    """Deletes the changes about these ids, and about what only such changes could restore."""
+    erased_ids: set[str] = set()
     waiting = {str(pk) for pk in ids}
     while waiting:
         subject = waiting.pop()
-        gone.add(subject)
-        doomed = Change.objects.of(end_user).filter(subjects__contains=[subject])
-        waiting = waiting.union(*map(only_in, doomed.filter(undone_at=None))) - gone
-        doomed.delete()
-    scrub(end_user, gone)
+        erased_ids.add(subject)
+        changes = Change.objects.of(end_user).filter(subjects__contains=[subject])
+        waiting = waiting.union(*map(only_in, changes.filter(undone_at=None))) - erased_ids
+        changes.delete()
+    scrub(end_user, erased_ids)
 
 
 @all_users()
 def _erase_tasks(markers: Collection[str]) -> None:
-    """Removes the tasks about these ids from the queue and its logs."""
+    """Deletes the tasks about these ids from the queue and its logs."""
     for model in (Success, Failure):
         names = model.objects.values_list("pk", "name").iterator()
-        gone = [pk for pk, name in names if name.partition(" ")[2] in markers]
-        model.objects.filter(pk__in=gone).delete()
+        task_ids = [pk for pk, name in names if name.partition(" ")[2] in markers]
+        model.objects.filter(pk__in=task_ids).delete()
     for task in OrmQ.objects.iterator():
         if task.name().partition(" ")[2] in markers:
             task.delete()
@@ -291,25 +292,25 @@ def decide(
     keep_people: Collection[UUID] = (),
     by: By = NOBODY,
 ) -> Erasure:
-    """Erases those of the undecided messages and contacts that mean the person, and keeps the
-    others. While the person is only hidden, the messages go when they do. Raises NotUndecided."""
-    held = EndUser.objects.lock(end_user.pk)
+    """Erases undecided messages and contacts that are about the person, and keeps the others. While
+    the person is only hidden, messages are erased with the person. Raises NotUndecided."""
+    user = EndUser.objects.lock(end_user.pk)
     erasure = Erasure.objects.of(end_user).filter(pk=erasure_id).first()
-    if held is None or erasure is None:
+    if user is None or erasure is None:
         raise NotUndecided(Reason("no_such_forgetting"))
     messages, contacts = {*redact, *keep}, {*forget, *keep_people}
     if not messages <= {*erasure.unsure_message_ids} or not contacts <= {
         *erasure.unsure_contact_ids
     }:
         raise NotUndecided(Reason("not_undecided"))
-    memories = _resting_on(held, redact)
+    memories = _resting_on(user, redact)
     if erasure.state == Erasure.State.PENDING:
         erasure.message_ids = sorted({*erasure.message_ids, *redact})
         erasure.memory_ids = sorted({*erasure.memory_ids, *memories})
     elif redact:
-        forget_these(held, memories, (), list(redact), (), what=Receipt.What.MESSAGES, by=by)
+        forget_these(user, memories, (), list(redact), (), what=Receipt.What.MESSAGES, by=by)
     for contact in forget:
-        forget_contact(held, contact, by)
+        forget_contact(user, contact, by)
     erasure.unsure_message_ids = [pk for pk in erasure.unsure_message_ids if pk not in messages]
     erasure.unsure_contact_ids = [pk for pk in erasure.unsure_contact_ids if pk not in contacts]
     erasure.save(
@@ -319,12 +320,12 @@ def decide(
 
 
 def erase_due() -> dict[str, int]:
-    """Erases all that is due, each in a transaction of its own, and drops what nothing was found
-    for once it was told. Returns how many erasures were carried out or failed, and what went with
-    them."""
+    """Erases everything that is due, each erasure in its own transaction, and clears ``missing`` of
+    requests that were reported. Returns how many erasures were carried out or failed, and how many
+    rows were erased."""
     effect: Counter[str] = Counter(erasures=0, contacts=0, memories=0, messages=0)
-    told = Erasure.objects.filter(requested_at__lt=timezone.now() - erasure_requests.REPORTED_FOR)
-    told.exclude(missing=[]).update(missing=[])
+    old = Erasure.objects.filter(requested_at__lt=timezone.now() - erasure_requests.REPORTED_FOR)
+    old.exclude(missing=[]).update(missing=[])
     due = Erasure.objects.filter(state=Erasure.State.PENDING, due_at__lte=timezone.now())
     for pk in due.order_by("due_at").values_list("pk", flat=True)[:MOST]:
         try:
@@ -344,15 +345,15 @@ def erase_due() -> dict[str, int]:
 
 @atomic()
 def carry_out(erasure_id: UUID, done_by: str = same_statement.ACTOR) -> Forgotten | None:
-    """Erases what was asked for. None when that was done or called off before."""
-    found = Erasure.objects.filter(pk=erasure_id).first()
-    end_user = EndUser.objects.lock(found.end_user_id) if found else None
+    """Carries out a requested erasure. Returns None if it was done or cancelled before."""
+    requested = Erasure.objects.filter(pk=erasure_id).first()
+    end_user = EndUser.objects.lock(requested.end_user_id) if requested else None
     pending = Erasure.objects.filter(pk=erasure_id, state=Erasure.State.PENDING)
     erasure = pending.first()
     if end_user is None or erasure is None:
         return None
     names = left_of(end_user, erasure.names, erasure.contact_ids)
-    gone = forget_these(
+    erased = forget_these(
         end_user,
         erasure.memory_ids,
         erasure.contact_ids,
@@ -372,13 +373,13 @@ def carry_out(erasure_id: UUID, done_by: str = same_statement.ACTOR) -> Forgotte
         name_hashes=name_hashes.hashes_of(end_user, names.all),
         change=None,
     )
-    log.info("erasure %s: %s memories, %s messages", erasure.pk, gone.memories, gone.messages)
-    return gone
+    log.info("erasure %s: %s memories, %s messages", erasure.pk, erased.memories, erased.messages)
+    return erased
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What an erasure takes: so many contacts, and the memories that are ``gone``."""
+    """What an erasure would delete: a number of contacts, and the memories that match ``gone``."""
 
     end_user: EndUser
     contacts: int
@@ -386,7 +387,7 @@ class Preview:
 
     @property
     def rows(self) -> MemoryQuerySet:
-        """The memories."""
+        """The memories that would be deleted."""
         return Memory.objects.of(self.end_user).filter(self.gone).defer("tokens")
 
     @cached_property
@@ -395,22 +396,22 @@ class Preview:
 
     @cached_property
     def messages(self) -> int:
-        """How many messages it empties at least: those that only these memories rest on."""
+        """How many messages would be emptied at least: those on which only these memories rest."""
         resting = Memory.objects.of(self.end_user).order_by()
-        said = resting.values(said=Func("source_message_ids", function="unnest"))
-        alone = said.alias(alone=BoolAnd(self.gone)).filter(alone=True)
+        message_ids = resting.values(said=Func("source_message_ids", function="unnest"))
+        alone = message_ids.alias(alone=BoolAnd(self.gone)).filter(alone=True)
         return Message.objects.of(self.end_user).exclude(content="").filter(pk__in=alone).count()
 
 
 def preview_contact(end_user: EndUser, contact_id: UUID) -> Preview:
-    """What ``forget_contact`` takes. Raises NothingToForget."""
+    """Returns what ``forget_contact`` would erase. Raises NothingToForget."""
     people, memory_ids = about(end_user, contact_id)
     standing = sum(person.merged_into_id is None for person in people)
     return preview_memories(end_user, memory_ids, standing)
 
 
 def preview_memories(end_user: EndUser, memory_ids: Collection[UUID], contacts: int = 0) -> Preview:
-    """What ``forget_these`` takes of these memories, and so many contacts."""
-    stated = same_statement.below(end_user, set(memory_ids))
-    gone = stated | same_statement.above(end_user, stated)
-    return Preview(end_user, contacts, Q(pk__in=gone, kind=Memory.Kind.FACT))
+    """Returns what ``forget_these`` would erase of these memories, with so many contacts."""
+    same_ids = same_statement.below(end_user, set(memory_ids))
+    erased = same_ids | same_statement.above(end_user, same_ids)
+    return Preview(end_user, contacts, Q(pk__in=erased, kind=Memory.Kind.FACT))

@@ -1,4 +1,5 @@
-"""Receipts of erasures: who asked, who did it, when, and how many rows went, without their words."""
+"""Receipts of erasures: who asked, who did it, when, and how many rows were erased, but no
+words."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -27,13 +28,13 @@ class By:
     id: UUID | None = None
 
 
-NOBODY = By()  # of work that does not say for whom
+NOBODY = By()  # for work that does not state who asked
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How many rows of each kind are gone. Of a person, ``report`` is the erasure that holds what
-    is ``unsure``. ``receipt`` is the id of the proof."""
+    """How many rows of each kind were erased. For a person, ``report`` is the id of the Erasure
+    that lists what is ``unsure``. ``receipt`` is the id of the receipt."""
 
     contacts: int = 0
     memories: int = 0
@@ -50,7 +51,7 @@ def write(end_user: EndUser, what: Receipt.What, by: By, gone: Forgotten) -> For
         id=by.id or uuid4(),
         end_user=None if what == Receipt.What.USER else end_user,
         app_id=end_user.app_id,
-        user_digest=_digest(end_user.app_id, end_user.external_id, settings.SECRET_KEY),
+        user_digest=_user_digest(end_user.app_id, end_user.external_id, settings.SECRET_KEY),
         what=what,
         asked_by=by.asked_by or by.done_by,
         done_by=by.done_by,
@@ -61,7 +62,7 @@ def write(end_user: EndUser, what: Receipt.What, by: By, gone: Forgotten) -> For
         messages=gone.messages,
         undecided=gone.unsure,
     )
-    with all_users():  # of an end user who is erased it is nobody's
+    with all_users():  # the receipt of an erased end user belongs to no user
         if what == Receipt.What.USER:
             Receipt.objects.of(end_user).update(end_user=None)
         receipt.save(force_insert=True)
@@ -71,11 +72,11 @@ def write(end_user: EndUser, what: Receipt.What, by: By, gone: Forgotten) -> For
 def of_user(
     receipts: QuerySet[Receipt], external_id: str, apps: Iterable[int]
 ) -> QuerySet[Receipt]:
-    """Those of whoever had this id in one of the apps, also after they were erased."""
+    """Returns the receipts of who had this id in one of the apps, also of erased users."""
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    digests = [_digest(app, external_id, key) for app in apps for key in keys]
+    digests = [_user_digest(app, external_id, key) for app in apps for key in keys]
     return receipts.filter(user_digest__in=digests)
 
 
-def _digest(app: int, external_id: str, key: str) -> str:
+def _user_digest(app: int, external_id: str, key: str) -> str:
     return salted_hmac(f"{SALT}.{app}", external_id, secret=key, algorithm="sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Memories that say the same: merged from others, or split. Callers of ``of`` hold the lock."""
+"""Memories that state the same: merged from others, or split. Callers of ``of`` hold the lock."""
 
 from collections.abc import Collection
 from copy import copy
@@ -13,8 +13,8 @@ ACTOR = "forgetting"
 
 
 def of(end_user: EndUser, memory_ids: Collection[UUID]) -> set[UUID]:
-    """These memories with all that says the same. A memory that says it together with others that
-    stay is taken apart first."""
+    """Returns these memories with all that state the same. A memory that was merged from them and
+    from others that stay is taken apart first."""
     ids = below(end_user, set(memory_ids))
     while united := _merged_into(end_user, ids) - ids:
         for pk in united:
@@ -24,7 +24,7 @@ def of(end_user: EndUser, memory_ids: Collection[UUID]) -> set[UUID]:
 
 
 def below(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
-    """With what they were merged from and split into, and what they are a piece of."""
+    """Returns these memories, those merged into them, their pieces, and what they are pieces of."""
     parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF)
     wholes = set(parts.filter(source__in=ids).values_list("target", flat=True))
     reached = level = set(ids)
@@ -37,7 +37,7 @@ def below(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
 
 
 def above(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
-    """What any of these was merged into, and that again, up to the last."""
+    """Returns the memories into which any of these was merged, directly or through others."""
     reached: set[UUID] = set()
     while ids := _merged_into(end_user, ids) - reached:
         reached |= ids
@@ -49,24 +49,25 @@ def _merged_into(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
     return {pk for pk in merged.values_list("merged_into", flat=True) if pk}
 
 
-def _take_apart(end_user: EndUser, memory_id: UUID, gone: Collection[UUID]) -> None:
-    """Undoes the merge that made a memory, or makes those that it speaks for active again."""
-    made = {"model": Memory._meta.label_lower, "id": str(memory_id), "before": None}
-    for change in Change.objects.of(end_user).filter(undone_at=None, rows__contains=[made]):
+def _take_apart(end_user: EndUser, memory_id: UUID, erased_ids: Collection[UUID]) -> None:
+    """Undoes the merge that made a memory, or else reactivates the other memories merged into
+    it."""
+    created = {"model": Memory._meta.label_lower, "id": str(memory_id), "before": None}
+    for change in Change.objects.of(end_user).filter(undone_at=None, rows__contains=[created]):
         try:
             undo_change(change, actor=ACTOR)
         except CannotUndo:
             continue
         return
-    left = Memory.objects.of(end_user).filter(merged_into=memory_id).exclude(pk__in=gone)
-    said = Memory.objects.of(end_user).active().values("content_hash")
-    freed = list(left.exclude(content_hash__in=said).values_list("pk", flat=True))
-    left.filter(pk__in=freed).update(status=Memory.Status.ACTIVE, merged_into=None)
+    originals = Memory.objects.of(end_user).filter(merged_into=memory_id).exclude(pk__in=erased_ids)
+    active_hashes = Memory.objects.of(end_user).active().values("content_hash")
+    freed = list(originals.exclude(content_hash__in=active_hashes).values_list("pk", flat=True))
+    originals.filter(pk__in=freed).update(status=Memory.Status.ACTIVE, merged_into=None)
     links = []
     for link in Link.objects.of(end_user).filter(memory=memory_id):
         for pk in freed:
-            again = copy(link)
-            again.pk, again.memory_id, again.consolidated_at = None, pk, None
-            again._state.adding = True
-            links.append(again)
+            copied = copy(link)
+            copied.pk, copied.memory_id, copied.consolidated_at = None, pk, None
+            copied._state.adding = True
+            links.append(copied)
     Link.objects.bulk_create(links, ignore_conflicts=True)

@@ -1,4 +1,4 @@
-"""What a memory said before, when and why it changed."""
+"""The versions of a memory: what it stated before, and when and why it changed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,19 +14,17 @@ from memories.search.sql import statement
 
 Status = Memory.Status
 
-# A chain longer than this is read in part: bounds the cost of one request.
+# A longer chain is read in part: bounds the cost of one request.
 LONGEST = 500
 _TOUCHES, _CHAIN = statement(__file__, "touches.sql"), statement(__file__, "chain.sql")
-_TOLD = ("content", "status", "source_message_ids", "quote")
+_COLUMNS = ("content", "status", "source_message_ids", "quote")
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a memory of the chain said from ``since`` until ``until`` (None: still).
-
-    ``who`` and ``why`` tell of what began it: the speaker of a memory that was told, or the
-    actor of ``change_id``. ``source_message_ids`` and ``quote`` are the words it rested on.
-    """
+    """What a memory of the chain stated from ``since`` until ``until`` (None: still). ``who`` and
+    ``why`` describe what began it: the speaker of the memory, or the actor of ``change_id``.
+    ``source_message_ids`` and ``quote`` are the words on which it rested."""
 
     memory_id: UUID
     content: str
@@ -41,9 +39,8 @@ class Version:
 
 
 def versions(end_user: EndUser, memory_id: UUID) -> list[Version]:
-    """The whole chain of a memory, the earliest first: what it was, what it took the place of
-    and what took its place, each with its edits. Three statements; empty when there is no
-    such memory."""
+    """Returns the whole chain of a memory, the earliest first: its versions, what it superseded and
+    what superseded it, each with its edits. Three statements; empty if there is no such memory."""
     kinds = [Edge.Kind.SUPERSEDES, Edge.Kind.PART_OF]
     params = {"memory": memory_id, "kinds": [*map(str, kinds)], "longest": LONGEST}
     ids = [pk for (pk,) in fetch(_CHAIN, params)]
@@ -63,27 +60,29 @@ def versions(end_user: EndUser, memory_id: UUID) -> list[Version]:
 
 
 def _versions_of(memory: Memory, touches: Sequence[Any]) -> list[Version]:
-    """What a memory said, the earliest first, by going back from what it says now."""
-    values: dict[str, Any] = {name: getattr(memory, name) for name in _TOLD}
+    """Returns the versions of a memory, the earliest first, going back from its current state."""
+    values: dict[str, Any] = {name: getattr(memory, name) for name in _COLUMNS}
     who, why, change_id = memory.speaker, "", None
-    found: list[Version] = []
+    backwards: list[Version] = []
     for change, actor, reason, at, changed in reversed(touches):
-        # A plain cursor leaves the decoding of JSON to its reader.
-        before = json.loads(changed) if isinstance(changed, str) else changed
-        if before is None:
+        # A plain cursor does not decode JSON.
+        old_values = json.loads(changed) if isinstance(changed, str) else changed
+        if old_values is None:
             who, why, change_id = actor, reason, change
-        elif not {"content", "status"}.isdisjoint(before):
-            found.append(_version(memory, values, at, actor, reason, change))
-        values |= {name: value for name, value in (before or {}).items() if name in _TOLD}
+        elif not {"content", "status"}.isdisjoint(old_values):
+            backwards.append(_version(memory, values, at, actor, reason, change))
+        values |= {name: value for name, value in (old_values or {}).items() if name in _COLUMNS}
     if values["status"] == Status.OUTDATED:
-        # Every memory was told as true; a change that says since when it is not is gone (scrubbed).
+        # Every memory began as true; the change that outdated it was scrubbed.
         values["status"] = Status.ACTIVE
-        if not found:
+        if not backwards:
             at = memory.outdated_at or memory.said_at
-            found.append(_version(memory, values | {"status": Status.OUTDATED}, at, "", "", None))
-    found.append(_version(memory, values, memory.said_at, who, why, change_id))
+            backwards.append(
+                _version(memory, values | {"status": Status.OUTDATED}, at, "", "", None)
+            )
+    backwards.append(_version(memory, values, memory.said_at, who, why, change_id))
     dated: list[Version] = []
-    for version in reversed(found):
+    for version in reversed(backwards):
         since = max(version.since, dated[-1].since) if dated else version.since
         if dated:
             dated[-1] = replace(dated[-1], until=since)

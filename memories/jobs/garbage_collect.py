@@ -1,5 +1,5 @@
-"""Clearing away what nothing points at any more: names no memory speaks of, old notes of what
-went into prompts, jobs that apps asked for, and old answers that were of no use."""
+"""Deletes what nothing uses any more: entities without memories, old records of injected memories
+and of jobs that apps asked for, and old model answers that were not usable."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,29 +12,29 @@ from accounts.models import EndUser
 from memories.budget import Budget
 from memories.models import Entity, EntityLink, Injected, ModelCall, ProcessJob
 
-# A name found just now may still get its link.
+# A new entity may still get its link.
 ENTITY_AGE = timedelta(days=1)
-# What was injected so long ago is no context of anything learnt now.
+# Older injections are not the context of anything learnt now.
 INJECTED_AGE = timedelta(days=30)
-# By then somebody has looked at what a model answered, or nobody will.
+# By then an operator has looked at an unusable answer, or nobody will.
 ANSWER_AGE = timedelta(days=14)
 CHUNK = 1000
 
 
 def users_due() -> list[int]:
-    """The end users with something to clear away."""
+    """Returns the ids of end users with something to delete."""
     now = timezone.now()
-    leftover = (*_leftover(now).values(), _unusable(now))
+    leftover = (*_deletable_rows(now).values(), _calls_with_old_answers(now))
     return sorted({pk for rows in leftover for pk in rows.values_list("end_user", flat=True)})
 
 
 def collect(end_user_id: int, budget: Budget) -> dict[str, int]:
     """Deletes a user's entities without links and old injections and jobs, in bounded transactions,
-    until none is left or the budget is spent; returns how many of each."""
+    until none is left or the budget is spent, and empties old answers; returns how many of each."""
     now = timezone.now()
-    _unusable(now).filter(end_user=end_user_id).update(answer="")
-    deleted = dict.fromkeys(_leftover(now), 0)
-    for name, rows in _leftover(now).items():
+    _calls_with_old_answers(now).filter(end_user=end_user_id).update(answer="")
+    deleted = dict.fromkeys(_deletable_rows(now), 0)
+    for name, rows in _deletable_rows(now).items():
         while budget.left:
             with atomic():
                 if EndUser.objects.lock(end_user_id) is None:
@@ -48,7 +48,7 @@ def collect(end_user_id: int, budget: Budget) -> dict[str, int]:
     return deleted
 
 
-def _leftover(now: datetime) -> dict[str, QuerySet[Any]]:
+def _deletable_rows(now: datetime) -> dict[str, QuerySet[Any]]:
     linked = EntityLink.objects.filter(entity=OuterRef("pk"))
     old = {"created_at__lt": now - INJECTED_AGE}
     return {
@@ -58,6 +58,6 @@ def _leftover(now: datetime) -> dict[str, QuerySet[Any]]:
     }
 
 
-def _unusable(now: datetime) -> QuerySet[ModelCall]:
+def _calls_with_old_answers(now: datetime) -> QuerySet[ModelCall]:
     rows = ModelCall.objects.filter(end_user__isnull=False, created_at__lt=now - ANSWER_AGE)
     return rows.exclude(answer="").order_by()

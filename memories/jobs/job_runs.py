@@ -1,9 +1,8 @@
-"""The runs of maintenance jobs as rows: one at a time for each job, and none ever lost.
+"""The runs of maintenance jobs as rows: at most one active run per job, and no run is ever lost.
 
-A run holds a lease while it works. One whose lease has ended is dead; whoever looks next
-ends it and goes on from its cursor. What it did is whole: jobs commit as they go, and the
-cursor says only where to go on.
-"""
+A run holds a lease while it works. A run whose lease has ended is dead; the next claim of its job
+marks it as failed and continues from its cursor. Jobs commit as they go, so what a dead run did is
+complete; the cursor only says where to continue."""
 
 from datetime import datetime, timedelta
 
@@ -18,7 +17,7 @@ from memories.models.work import ServerStart, lease_is_void
 
 State = JobRun.State
 
-# A stopped job that nobody goes on with (its task was lost, its model server is away).
+# A job that stopped so long ago is queued again (its task was lost, its model server is away).
 RESUME_AFTER = timedelta(minutes=15)
 KEPT = timedelta(days=90)
 DIED = Reason("process_gone").stored
@@ -29,8 +28,8 @@ class LostRun(Exception):
 
 
 def claim(job: str, lease: timedelta) -> JobRun | None:
-    """A run of the job, held for ``lease``, with the cursor of the run before it; None while
-    another one is alive."""
+    """Starts a run of the job, leased for ``lease``, with the cursor of the run before it; returns
+    None while another run of the job is alive."""
     now = timezone.now()
     end_dead(now, job)
     try:
@@ -40,22 +39,22 @@ def claim(job: str, lease: timedelta) -> JobRun | None:
             )
     except IntegrityError:
         return None
-    before = JobRun.objects.filter(job=job).exclude(pk=run.pk).first()
-    if before is not None and before.cursor:
-        run.cursor = before.cursor
+    previous = JobRun.objects.filter(job=job).exclude(pk=run.pk).first()
+    if previous is not None and previous.cursor:
+        run.cursor = previous.cursor
         run.save(update_fields=["cursor"])
     return run
 
 
 def keep(run: JobRun, lease: timedelta) -> None:
-    """Writes down how far the run came, and holds it for another ``lease``. Raises LostRun."""
+    """Stores the run's cursor and effect, and renews its ``lease`` from now. Raises LostRun."""
     run.leased_until = timezone.now() + lease
     _write(run, "leased_until")
 
 
 def finish(run: JobRun, error: Reason | str = "") -> None:
-    """Ends the run; with an ``error`` it has failed. Of runs that found nothing to do only
-    the latest is kept, and no run for longer than ninety days. Raises LostRun."""
+    """Ends the run, as failed if there is an ``error``. Deletes the job's runs older than ninety
+    days and, if this run had nothing to do, the earlier ones that had nothing. Raises LostRun."""
     run.state, run.error = State.FAILED if error else State.DONE, stored(error)
     run.finished_at, run.leased_until = timezone.now(), None
     _write(run, "state", "error", "finished_at", "leased_until")
@@ -73,30 +72,30 @@ def _write(run: JobRun, *fields: str) -> None:
 
 
 def dead(now: datetime) -> QuerySet[JobRun]:
-    """Runs whose process is gone."""
+    """Returns the running rows whose process is gone, as their lease is void."""
     return JobRun.objects.filter(lease_is_void(now), state=State.RUNNING)
 
 
 def end_dead(now: datetime, job: str | None = None) -> int:
-    """Ends dead runs, of one job or of all; their cursors stay for the next run."""
+    """Marks dead runs, of one job or of all, as failed; returns how many. Their cursors stay."""
     runs = dead(now) if job is None else dead(now).filter(job=job)
     return runs.update(state=State.FAILED, error=DIED, finished_at=now, leased_until=None)
 
 
 def latest() -> dict[str, JobRun]:
-    """The latest run of each job that ever ran."""
+    """Returns the latest run of each job that ever ran, by the job's name."""
     runs = JobRun.objects.order_by("job", "-started_at", "-pk").distinct("job")
     return {run.job: run for run in runs}
 
 
 def unfinished(job: str) -> bool:
-    """Whether the job stopped midway, or has died there."""
+    """Whether the job's latest run stopped midway or died."""
     run = JobRun.objects.filter(job=job).first()
     return run is not None and _stopped(run, timezone.now())
 
 
 def left_lying(now: datetime) -> list[str]:
-    """The jobs that stopped midway and that nobody went on with."""
+    """Returns the jobs whose latest run died, or stopped midway ``RESUME_AFTER`` ago or earlier."""
     return [
         job
         for job, run in latest().items()

@@ -1,9 +1,8 @@
-"""Another model or dimension for every vector, while the server goes on answering.
+"""Computes all vectors with another model or dimension while the server keeps answering.
 
-The new vectors are written beside the old ones, which the server keeps using until its
-settings name the new space; then those are dropped. Nothing has to be stopped, and whatever
-happened meanwhile is filled in by the workers (``sweeping.sweep``).
-"""
+The new vectors are written beside the old ones, which the server uses until its settings name the
+new space; then the old ones are deleted. Nothing has to be stopped, and the workers embed what
+changed meanwhile (``sweep.sweep``)."""
 
 from collections.abc import Callable, Iterable
 
@@ -14,7 +13,7 @@ from accounts.models import EndUser
 from memories.models import Memory, Vector
 from memories.pipeline.store_memories import embed_missing
 from memories.providers.embeddings import Embedder
-from memories.providers.factory import embedder as configured
+from memories.providers.factory import embedder as configured_embedder
 from memories.search import vectors
 
 DROPPED_AT_ONCE = 5000
@@ -23,26 +22,27 @@ Progress = Callable[[int], object]
 
 
 class NotReady(Exception):
-    """Memories have no vector in the space that would be kept."""
+    """Memories would be left without a vector, as they have none in the space to keep."""
 
 
 def missing(space: str, users: Iterable[int] | None = None) -> QuerySet[Memory]:
-    """The memories without a vector in ``space``, of all users or of these."""
-    held = Vector.objects.filter(end_user=OuterRef("end_user"), memory=OuterRef("pk"), space=space)
-    rows = Memory.objects.filter(~Exists(held))
+    """Returns the memories without a vector in ``space``, of all users or of these."""
+    vector = Vector.objects.filter(
+        end_user=OuterRef("end_user"), memory=OuterRef("pk"), space=space
+    )
+    rows = Memory.objects.filter(~Exists(vector))
     return rows if users is None else rows.filter(end_user__in=list(users))
 
 
 def reembed(
     embedder: Embedder, users: Iterable[int] | None = None, progress: Progress = lambda _n: None
 ) -> int:
-    """Embeds what has no vector in the embedder's space; returns how many memories.
+    """Embeds the memories that have no vector in the embedder's space; returns how many.
 
-    ``progress`` is told of each chunk. May be stopped at any moment and started again: what is
-    written stays, and only what is missing is embedded. Raises ProviderError.
-    """
+    ``progress`` is called with the size of each chunk. May be stopped at any moment and started
+    again: written vectors stay, and only missing ones are computed. Raises ProviderError."""
     space = embedder.space
-    current = space == configured().space
+    current = space == configured_embedder().space
     waiting = missing(space, users).order_by().values("end_user")
     return sum(
         embed_missing(end_user, embedder, current=current, progress=progress)
@@ -51,13 +51,13 @@ def reembed(
 
 
 def index() -> dict[str, int]:
-    """Builds what is missing of the indexes over the vectors that the server asks."""
-    return {"indexes": vectors.build_index(configured().space)}
+    """Builds the missing indexes of the vectors that the server uses; returns how many."""
+    return {"indexes": vectors.build_index(configured_embedder().space)}
 
 
 def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> tuple[int, list[str]]:
-    """Drops the vectors of every other space, and their indexes; returns how many, and the spaces.
-    Raises NotReady when memories would be left without any."""
+    """Deletes the vectors of every other space and their indexes; returns how many vectors, and the
+    spaces. Raises NotReady if a memory has no vector in the embedder's space."""
     space = embedder.space
     if left := missing(space).count():
         raise NotReady(f"{left} memories have no vector in {space}; run reembed first.")

@@ -1,15 +1,13 @@
-"""The importance of all of a user's memories, computed by the database in one statement.
+"""Computes the importance of all of a user's memories in the database, in one statement.
 
-The formula, its numbers and what they rest on are in ``memories.scoring``; the statement that
-explains a memory's importance is the text that rescoring runs. What holds whatever the
-formula says:
+The formula, its numbers and their sources are in ``memories.scoring``; the statement that explains
+a memory's importance shares its text with the one that rescores. Exceptions from the formula:
 
-- a memory that a profile speaks for stays at 0.05 (the database insists on that as well);
+- a memory that a profile represents stays at 0.05 (the database enforces this as well);
 - a profile memory keeps its 0.8: it sums up many memories, and is found by its person;
 - an importance that a person has set (``metadata["pinned_importance"]``) stays as set.
 
-Archived memories are left alone: nobody looks there.
-"""
+Archived memories are not rescored: nobody looks there."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -28,7 +26,7 @@ from memories.pipeline import sync_contacts
 from memories.scoring import Parts
 from memories.sql_files import sql_pieces
 
-# A smaller change moves no result; not writing it leaves no dead row behind.
+# A smaller change moves no result; not writing it avoids a dead row.
 LEAST_CHANGE = 0.0005
 
 _SQL = sql_pieces(
@@ -37,17 +35,16 @@ _SQL = sql_pieces(
         f"WHEN event_in_days <= {days} THEN {lift}" for days, lift in scoring.TEMPORAL
     ),
 )
-# The numbers of the formula, by which the statement calls them.
+# The numbers of the formula, by the names that the statement uses.
 _NUMBERS = {name.lower(): value for name, value in vars(scoring).items() if name.isupper()}
 
 
 @atomic()
 def rescore(end_user: EndUser | int, *, now: datetime | None = None) -> int:
-    """Brings the importance of a user's memories up to date; returns how many it changed.
+    """Updates the importance of a user's memories; returns how many changed.
 
-    Two statements, whatever the number of memories. ``updated_at`` stays: nothing that was
-    learnt has changed.
-    """
+    Two statements, whatever the number of memories. ``updated_at`` stays, since nothing that was
+    learnt has changed."""
     locked = EndUser.objects.lock(end_user if isinstance(end_user, int) else end_user.pk)
     if locked is None:
         return 0
@@ -57,15 +54,15 @@ def rescore(end_user: EndUser | int, *, now: datetime | None = None) -> int:
 
 
 def users_due() -> list[int]:
-    """All end users with memories: what time does to a score leaves no other trace."""
+    """Returns the ids of all end users with memories: scores change with time alone."""
     with_memories = Memory.objects.filter(end_user=OuterRef("pk"))
     users = EndUser.objects.filter(Exists(with_memories)).order_by("pk")
     return list(users.values_list("pk", flat=True))
 
 
 def rescore_user(end_user_id: int, budget: Budget) -> dict[str, int]:
-    """``rescore`` as a job does it; returns how many importances ``changed``. Looks as well whether
-    what was linked to nobody still is."""
+    """Rescores a user's memories for the job; returns how many importances ``changed``. Also stores
+    anew whether the user has memories about people without a link."""
     changed = rescore(end_user_id)
     sync_contacts.note_unlinked(end_user_id)
     budget.spend(rows=changed)
@@ -75,8 +72,8 @@ def rescore_user(end_user_id: int, budget: Budget) -> dict[str, int]:
 def parts(
     end_user: EndUser, memory_ids: Collection[UUID], *, now: datetime | None = None
 ) -> dict[UUID, Parts]:
-    """Why these memories are as important as they are; archived ones and those of others
-    are left out. One statement."""
+    """Returns the terms of the importance of these memories, by id; archived memories and those of
+    other users are left out. One statement."""
     if not memory_ids:
         return {}
     rows = fetch(_SQL["parts"], _parameters(end_user, memory_ids, now))

@@ -1,9 +1,8 @@
-"""Running the maintenance jobs, and how each stands.
+"""Runs the maintenance jobs, and reports the status of each.
 
 A job commits as it goes and may be repeated: a run that stops at its bound, fails or dies
-leaves a cursor, from which the next one goes on. One run of a job at a time, on whatever
-machine.
-"""
+leaves a cursor, from which the next run continues. Over all machines, each job has at most one
+run at a time."""
 
 import logging
 import time
@@ -26,10 +25,10 @@ from memories.providers.errors import ProviderError, RefusedError, TransientErro
 
 log = logging.getLogger(__name__)
 
-# A user with whom a job died, met a model server that was away, or came to the end of its
-# budget is tried so often; then the next one has their turn.
+# A user at whom the process died, the model server was away or the budget ended is tried so
+# often; then the job skips them.
 MOST_TRIES = 3
-MOST_ERRORS = 20  # kept of a run
+MOST_ERRORS = 20  # stored with a run
 # Seconds after which a run stops at the next user, so that other work has its turn.
 MOST_SECONDS = 60
 
@@ -42,14 +41,13 @@ class AlreadyRunning(Exception):
 def run(
     name: str, *, only: int | None = None, visited: Callable[[], object] | None = None
 ) -> JobRun:
-    """Runs a job now, from where its last run stopped; with ``only`` for this end user alone,
-    and the cursor stays as it was. ``visited`` is called after each user.
+    """Runs a job now, from where its last run stopped, and returns the run; with ``only``, for this
+    end user alone, and the cursor stays. ``visited`` is called after each successful visit.
 
-    The run returned has failed when a visit did, which the others outlive; an error of a job
-    that is not done user by user, or of the database's connection, is raised.
-    A run with a cursor has stopped at its bound. Raises AlreadyRunning, and ValueError for
-    ``only`` with a job that is not done user by user.
-    """
+    If a visit fails, the other users are still visited and the run is marked as failed; errors of
+    the database connection, and errors other than ProviderError of a job that is not done user by
+    user, are raised. A run with a cursor stopped at its bound. Raises AlreadyRunning, and
+    ValueError for ``only`` with a job that is not done user by user."""
     job = JOBS[name]
     if only is not None and not isinstance(job.work, EachUser):
         raise ValueError(f"{name} is not done user by user.")
@@ -82,9 +80,8 @@ def _visit_users(
     only: int | None,
     visited: Callable[[], object] | None,
 ) -> list[Reason]:
-    """Visits users until all, or the bounds, are reached; returns the errors of those that failed.
-    The run's cursor: ``at`` is the user to begin with, ``tries`` how often that was begun
-    already."""
+    """Visits users until all are done or a bound is reached; returns the errors of failed visits.
+    In the cursor, ``at`` is the next user, ``tries`` how often their visit was begun already."""
     budget, effect, errors = Budget(work.calls, work.rows), Counter[str](), list[Reason]()
     at, tries = this_run.cursor.get("at", 0), this_run.cursor.get("tries", 0)
     users = [only] if only is not None else sorted(pk for pk in work.due() if pk >= at)
@@ -118,7 +115,7 @@ def _visit_users(
 def _visit(
     job: Job, work: EachUser, pk: int, budget: Budget, effect: Counter[str]
 ) -> Exception | None:
-    """Does the work of one user; returns the error where it failed."""
+    """Does the work of one user; returns the error if it failed."""
     effect["users"] += 1
     try:
         with user_scope(pk):
@@ -132,15 +129,15 @@ def _visit(
 
 
 def _without_zeros(effect: Effect) -> dict[str, int]:
-    """The counts of what was done: a run that did nothing has an empty effect."""
+    """Returns the counts that are not zero, so that a run that did nothing has an empty effect."""
     return {name: count for name, count in effect.items() if count}
 
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """A job for people to look at. ``state`` is ``never``, ``running``, ``done``, ``stopped``
-    (midway, to be gone on with), ``failed`` or ``dead``; ``seconds`` of the last run that
-    ended; ``next_due`` None when it is not scheduled."""
+    """The status of a job, for display. ``state`` is ``never``, ``running``, ``done``, ``stopped``
+    (midway, to be continued), ``failed`` or ``dead``; ``seconds`` is how long the last run took,
+    None until it ends; ``next_due`` is None if the job is not scheduled."""
 
     name: str
     does: str
@@ -154,7 +151,7 @@ class JobStatus:
 
 
 def overview() -> list[JobStatus]:
-    """How every job of the table stands; two statements."""
+    """Returns the status of every job of the table; two statements."""
     runs = job_runs.latest()
     due = dict(Schedule.objects.filter(name__startswith=PREFIX).values_list("name", "next_run"))
     never = JobRun(state="never")

@@ -19,18 +19,18 @@ from memories.pipeline import classify_edges, judge_suggestions, refine
 
 Effect = Mapping[str, int]
 
-# The schedules of jobs in the queue bear this before the job's name.
+# Begins the names of the jobs' schedules in the queue; the job's name follows.
 PREFIX = "mio: "
-# Longer than the queue lets a task run, so that a run which holds its lease is alive.
+# Longer than the queue lets a task run, so that no lease ends while its run is alive.
 LEASE = timedelta(minutes=16)
 HOUR, DAY, MONTH = 60, 24 * 60, 30 * 24 * 60
 
 
 @dataclass(frozen=True, slots=True)
 class EachUser:
-    """Work done user by user: ``due`` are the ids of those with something to do, ``step``
-    does it for one within the budget. One run makes at most ``calls`` provider calls, writes
-    ``rows`` rows and visits ``users`` users."""
+    """Work done user by user: ``due`` returns the ids of users with something to do, ``step``
+    does it for one user within the budget. One run makes at most ``calls`` provider calls,
+    writes ``rows`` rows and visits ``users`` users."""
 
     due: Callable[[], Iterable[int]]
     step: Callable[[int, Budget], Effect]
@@ -41,7 +41,8 @@ class EachUser:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """``work`` is a function that bounds itself, or EachUser. ``minutes`` between runs."""
+    """A maintenance job. ``work`` is a function that bounds itself, or EachUser; ``minutes`` is the
+    time between runs."""
 
     name: str
     minutes: int
@@ -51,7 +52,7 @@ class Job:
 
 
 def _above(name: str) -> Callable[..., Any]:
-    """A function of a package above this one, which imports it when it is called."""
+    """Returns a function that imports and calls the function ``name`` of a higher package."""
 
     def called(*args: Any) -> Any:
         return import_string(name)(*args)
@@ -129,16 +130,14 @@ SCHEDULES: dict[str, Row] = {
 
 
 def installed() -> dict[str, Row]:
-    """What the queue holds of ours, in the form of the table."""
+    """Returns the jobs' schedules that are in the queue, in the form of SCHEDULES."""
     rows = Schedule.objects.filter(name__startswith=PREFIX)
     return {row.name: (row.func, row.args, row.schedule_type, row.minutes) for row in rows}
 
 
 def install() -> int:
-    """Makes the installed schedules equal to the table; returns how many were new.
-
-    Running it again changes nothing: a schedule keeps its next run unless its row differs.
-    """
+    """Makes the queue's schedules equal to SCHEDULES; returns how many were new. A schedule keeps
+    its next run unless its row differs."""
     Schedule.objects.filter(name__startswith=PREFIX).exclude(name__in=SCHEDULES).delete()
     created = 0
     for name, row in SCHEDULES.items():

@@ -1,4 +1,4 @@
-"""Finding work that nothing else triggers, and queueing it."""
+"""Finds work that nothing else triggers, and queues it."""
 
 import logging
 from collections.abc import Sequence
@@ -26,27 +26,26 @@ log = logging.getLogger(__name__)
 
 # Twice the interval of the job, so that a late run misses nothing; comparing again is harmless.
 SUGGEST_BACK = timedelta(hours=2)
-# End users whose vectors a sweep asks for: when the model server is down, so many calls fail.
+# End users for whom one sweep queues embedding: when the model server is down, so many calls fail.
 EMBED_AT_ONCE = 100
-# So many tasks of one end user are not joined by another: they may be a busy user's at any moment.
+# A user with so many waiting tasks gets no embedding task; fewer may wait for any busy user.
 CROWDED = 5
-# Memories that wait to be read of which a sweep looks up the users.
+# Unread memories whose users one sweep looks up.
 SWEPT = 1000
 
 
 def sweep() -> dict[str, int]:
-    """Queues what no message will trigger: idle users, failed tries that are due, what a dead
-    worker left behind, memories that wait for a vector, and jobs that stopped midway.
+    """Queues what no message will trigger: idle users, failed tries that are due, the work of dead
+    workers, memories that wait for a vector, and jobs that stopped midway.
 
-    A user of whom a task waits already has the rest queued by a later sweep, so that the queue
-    does not grow while there are too few workers; vectors, which no other task may ever fill, wait
-    behind a few. Returns how many tasks of each kind it queued.
-    """
+    Users with a waiting task are left to a later sweep, so that the queue does not grow while there
+    are too few workers; embedding, which no other task may ever do, is queued behind up to four.
+    Returns how many tasks of each kind it queued, except ``reread``, and what it quarantined."""
     now = timezone.now()
     if cells.current() != cells.SHARED:
         placement.bring_copies(cells.current())
     buried = Batch.objects.bury(now) + Consolidation.objects.bury(now)
-    _probe(now)
+    _probe_refusing_models(now)
     pace.measure(now)
     ready = buffer.idle_users(now) | Q(due_seq__gt=F("extracted_seq"))
     idle = EndUser.objects.unextracted().filter(ready)
@@ -75,9 +74,9 @@ def sweep() -> dict[str, int]:
     return {**counts, "resume": len(stopped), "quarantined": buried}
 
 
-def _probe(now: datetime) -> None:
-    """Asks the models that refused everything whether they still do; where one takes a request,
-    or is not named by the settings any more, all that waited for one is due."""
+def _probe_refusing_models(now: datetime) -> None:
+    """Sends a probe to each model that refused all requests. If it accepts, or the settings do not
+    name it any more, its outage is deleted and all work that was refused becomes due."""
     for outage in Outage.objects.all():
         probe = factory.probes().get((outage.provider, outage.model))
         try:
@@ -93,8 +92,8 @@ def _probe(now: datetime) -> None:
 
 
 def suggest_merges() -> dict[str, int]:
-    """Queues ``suggest`` for every end user whose contacts changed lately and after it ran, where
-    what changed them did not; returns how many."""
+    """Queues ``suggest`` for every end user with contacts that changed lately and after it ran, in
+    case the change did not queue it; returns how many users."""
     changed = Contact.objects.standing().filter(updated_at__gte=timezone.now() - SUGGEST_BACK)
     left = Q(end_user__suggested_at=None) | Q(end_user__suggested_at__lt=F("updated_at"))
     changed = changed.filter(left)

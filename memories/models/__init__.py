@@ -1,4 +1,4 @@
-"""What: messages, the memories drawn from them, and whom these are about."""
+"""Models of messages, memories, and links to the people whom memories are about."""
 
 from memories.models.links import Edge, Entity, EntityLink, Link, LinkedContact, LinkQuerySet
 from memories.models.memory import (

@@ -1,4 +1,4 @@
-"""Which memories are about whom, and how memories stand to each other."""
+"""Links between memories and contacts, edges between memories, and entities."""
 
 import json
 from collections import defaultdict
@@ -23,12 +23,12 @@ from understanding.languages import wording
 from understanding.statements.wordings import attributed
 from understanding.text import one_line
 
-# So many memories of a person that no profile speaks for yet stand on their card.
+# The number of memories on a person's card that their profile does not represent.
 CARD_NOTES = 6
 MAX_QUOTE = 160  # graphemes of a quote on a card
 CARD_PLANS = 8
-# A link that is no surer than this may well be wrong: its confidence is calibrated (a pronoun between
-# two people). Above one half, as to be wrong about a person is worse than not to know. The index
+# A link of at most this confidence, a calibrated probability, may well be wrong (a pronoun between
+# two people). Above one half, since to be wrong about a person is worse than not to know. The index
 # ``link_doubtful`` covers all below 0.8.
 DOUBTFUL = 0.6
 
@@ -43,8 +43,8 @@ _SQL = sql_pieces(
 
 
 def memory_count() -> Coalesce:
-    """How many memories about a contact hold now, for a query of contacts: the one count of lists,
-    of the API and of the dashboard."""
+    """Returns an expression for a query of contacts: the number of current facts about each. Lists,
+    the API and the dashboard all use this count."""
     about = Link.objects.standing().filter(
         contact=OuterRef("pk"),
         memory__status=Memory.Status.ACTIVE,
@@ -55,15 +55,15 @@ def memory_count() -> Coalesce:
 
 class LinkQuerySet(ScopedQuerySet):
     def standing(self) -> Self:
-        """Links that no operator has rejected."""
+        """Returns links that no operator has rejected."""
         return self.filter(rejected=False)
 
     def likely(self) -> Self:
-        """Those whose memories may stand on a card."""
+        """Returns links with enough confidence for their memories to be shown on a card."""
         return self.filter(confidence__gte=DOUBTFUL)
 
     def people_by_memory(self, memories: Iterable[Any]) -> dict[UUID, set[UUID]]:
-        """The ids of the contacts that each of these memories is about."""
+        """Returns the ids of the contacts that each of these memories is about."""
         people: dict[UUID, set[UUID]] = defaultdict(set)
         links = self.standing().filter(memory__in=memories)
         for memory, contact in links.values_list("memory", "contact"):
@@ -71,30 +71,30 @@ class LinkQuerySet(ScopedQuerySet):
         return people
 
     def with_people(self) -> Self:
-        """With their contacts, in the same statement."""
+        """Returns the links with their contacts, in the same statement."""
         return self.select_related("contact").defer(
             *(f"contact__{column}" for column in ("memory_ids", "timeline", "card"))
         )
 
     def due(self, end_user: EndUser) -> Self:
-        """Those that the profiles of the user's contacts are to take in now: what lies ahead is
-        no fact of a life before its day is over, unless it tells what holds already (engaged, the
-        wedding in May), and what is unread tells none yet."""
+        """Returns the links that profiles of the user's contacts are to read now. A memory about
+        the future waits until its day is over, unless it also states something current (engaged,
+        the wedding in May); an ``unread`` memory has no facts yet and waits."""
         began = end_user.today_began
         ahead = Memory.objects.of(end_user).active().ahead(began).without_states(began)
         read = self.of(end_user).unconsolidated().filter(memory__unread=False)
         return read.exclude(memory__in=ahead.values("pk"))
 
     def over_since(self, end_user: EndUser) -> Self:
-        """Those whose memory a profile took in before its day, and whose day is over now."""
-        over = Greatest("memory__happens_at", "memory__happens_until", "memory__valid_from")
-        taken = self.of(end_user).standing().alias(over=over)
-        return taken.filter(
+        """Returns links whose memory a profile read before its day, and whose day is over now."""
+        ends_at = Greatest("memory__happens_at", "memory__happens_until", "memory__valid_from")
+        links = self.of(end_user).standing().alias(over=ends_at)
+        return links.filter(
             consolidated_at__lt=F("over"), over__lt=end_user.today_began, memory__status="active"
         )
 
     def unconsolidated(self) -> Self:
-        """Likely links to current facts that the contact's profile has not taken in."""
+        """Returns likely links to current facts that the contact's profile has not read."""
         return (
             self.standing()
             .likely()
@@ -103,10 +103,8 @@ class LinkQuerySet(ScopedQuerySet):
 
 
 class Link(Tracked):
-    """This memory is about this contact.
-
-    ``rejected``: an operator said that it is not, and no machine makes the link again.
-    """
+    """Connects a memory to a contact whom it is about. ``rejected``: an operator stated that it is
+    not, and no machine links the two again."""
 
     tracked = (
         "contact_id", "memory_id", "made_by", "confidence", "rejected", "consolidated_at",
@@ -140,8 +138,8 @@ class Link(Tracked):
             between_0_and_1("confidence", "link_confidence_in_0_1"),
         ]
         indexes = [
-            # With the memory: the latest of a person are read from the index alone, where the
-            # planner would else walk the links of everybody.
+            # Includes the memory, so that a contact's latest links are read from the index alone;
+            # without it the planner would walk the links of everybody.
             models.Index(
                 fields=["contact", "-id"],
                 include=["memory"],
@@ -164,20 +162,20 @@ class Link(Tracked):
 
     @property
     def is_likely(self) -> bool:
-        """Whether its memory may stand on the card of the contact."""
+        """Whether the memory may be shown on the contact's card."""
         return self.confidence >= DOUBTFUL
 
 
 def card_notes(contact: Contact) -> list[str]:
-    """What the newest memories of a contact say that its profile doesn't speak for, as it does for
-    no quote; the oldest of them first, as the card shows them. Of one that is outdated in part,
-    what still stands."""
+    """Returns lines of a contact's card: the newest memories that its profile does not represent
+    (it represents no quote), oldest first; of a memory that is outdated in part, its current
+    facts."""
     began = contact.end_user.today_began
     notes = fetch(_SQL["notes"], [contact.pk, began, TELL_DATES])[::-1]
     return [
         text
-        for said, facts, *more in notes
-        if (text := card_note(contact, said, json.loads(facts), *more))
+        for content, facts, *more in notes
+        if (text := card_note(contact, content, json.loads(facts), *more))
     ]
 
 
@@ -189,7 +187,7 @@ def card_note(
     speaker: str,
     said_on: date,
 ) -> str:
-    """A memory as the card of the contact says it: a quote with who said it and when."""
+    """Returns a memory as a line of the contact's card: a quote with its speaker and date."""
     if brackets is None or any("outdated_at" in fact for fact in facts):
         return what_stands(said, facts, contact)
     words = attributed(one_line(said, MAX_QUOTE), speaker, contact.end_user.reads)
@@ -197,36 +195,36 @@ def card_note(
 
 
 def what_stands(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
-    """What a memory says of the contact, less what has ended of it and what the profile says."""
+    """Returns the content of a memory; if facts of it ended, the others that the profile lacks."""
     if not any("outdated_at" in fact for fact in facts):
         return said
     language = contact.end_user.language
     words = wording(language)
-    mine = (fact for fact in facts if fact["person"] == str(contact.pk))
+    own_facts = (fact for fact in facts if fact["person"] == str(contact.pk))
     profile = {(key, v["value"]) for key, values in contact.attributes.items() for v in values}
-    left = (
+    remaining = (
         fact
-        for fact in mine
+        for fact in own_facts
         if "outdated_at" not in fact and (fact["key"], fact["value"]) not in profile
     )
     return words["semicolon"].join(
-        f"{label(fact['key'], language)}{words['colon']}{fact['value']}" for fact in left
+        f"{label(fact['key'], language)}{words['colon']}{fact['value']}" for fact in remaining
     )
 
 
 def card_plans(contact: Contact) -> list[tuple[date, date | None, str]]:
-    """What lies ahead of a contact, the next first: the day, by the user's clock, the last day of
-    a longer time (in August), and what is then."""
+    """Returns a contact's plans, the next first: the day by the user's clock, the last day of a
+    longer period (in August) or None, and the content."""
     user = contact.end_user
     params = [user.pk, user.today_began, TELL_DATES, contact.pk, CARD_PLANS]
     return [
-        (at.astimezone(user.zone).date(), until and until.astimezone(user.zone).date(), said)
-        for at, until, said in fetch(_SQL["plans"], params)
+        (at.astimezone(user.zone).date(), until and until.astimezone(user.zone).date(), content)
+        for at, until, content in fetch(_SQL["plans"], params)
     ]
 
 
 class LinkedContact(Contact):
-    """A contact, for the trigger that its links keep on its table."""
+    """A proxy of Contact that puts the trigger for links on the contact table."""
 
     class Meta:
         proxy = True
@@ -246,7 +244,7 @@ _EdgeManager = models.Manager.from_queryset(ScopedQuerySet)
 
 
 class StatedEdges(_EdgeManager):
-    """Edges as they were found, without their mirrors."""
+    """Reads edges as they were stated, without their mirrors."""
 
     def get_queryset(self) -> models.QuerySet:
         return super().get_queryset().filter(inverse=False)
@@ -255,14 +253,14 @@ class StatedEdges(_EdgeManager):
 class Edge(Tracked):
     """A relation between two memories: ``source`` supersedes ``target``, …
 
-    Code writes stated edges only (``objects``); the database keeps beside each its mirror
-    (``inverse``), which runs from the target back to the source, so that a traversal reads
-    ``both_ways`` by ``source`` alone. ``shares_entity:NAME`` and ``conflicts`` hold in both
-    directions, the others in the stated one.
+    Code writes stated edges only (``objects``); the database adds a mirror (``inverse``) of each,
+    from the target to the source, so that a traversal reads ``both_ways`` by ``source`` alone.
+    ``shares_entity:NAME`` and ``conflicts`` hold in both directions, the others in the stated one.
 
-    To add a kind: a row of ``types.EdgeKind``, its weights in ``graph.WEIGHTS``, ``types.Relationship``
-    and ``prompts/classify.txt`` where a model may say so, ``edit_edges.STATED`` where people may, the words
-    of both languages in ``dashboard.words``, a row in docs/api_corrections.md.
+    To add a kind: a row of ``types.EdgeKind``, its weights in ``graph.WEIGHTS``,
+    ``types.Relationship`` and ``prompts/classify.txt`` if a model may state it,
+    ``edit_edges.STATED`` if people may, the words of both languages in ``dashboard.words``, a row
+    in docs/api_corrections.md.
     """
 
     tracked = ("source_id", "target_id", "kind", "reason", "confidence", "end_user_id")
@@ -296,7 +294,7 @@ class Edge(Tracked):
         indexes = [
             models.Index(fields=["source", "end_user"], name="edge_outbound"),
             models.Index(fields=["target", "end_user"], name="edge_inbound"),
-            # What waits for a person to say which of two memories is right.
+            # Contradictions that wait for a person to decide which memory is right.
             models.Index(
                 fields=["end_user", "id"],
                 name="edge_in_conflict",
@@ -310,8 +308,8 @@ class Edge(Tracked):
 
 
 class Entity(UserRow):
-    """A named place, organisation, work or person that memories speak of. ``key`` is the
-    normal form of ``name``."""
+    """A named place, organisation, work or person that memories mention. ``key`` is the normal form
+    of ``name``."""
 
     class Kind(models.TextChoices):
         PLACE = "place"
@@ -334,7 +332,7 @@ class Entity(UserRow):
 
 
 class EntityLink(UserRow):
-    """This memory speaks of this entity."""
+    """Connects a memory to an entity that it mentions."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     entity = reference(Entity, related_name="links")

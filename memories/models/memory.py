@@ -38,29 +38,28 @@ from memories.types import (
 from understanding.attributes import YEARLY
 from understanding.text import folded, is_chinese
 
-# What Mio adds to a quote stands in brackets, with its dates.
+# Text that Mio adds to a quote is in brackets, dates included.
 _BRACKETS = re.compile(r"[（\[][^（）\[\]]*[）\]]")
 _ISO_DATE = re.compile(r"(?<!\d)\d{4}-\d\d(?:-\d\d)?(?!\d)")
-# A memory that consolidation has spoken for: low enough to stay out of every top-K (Mio v2).
+# A memory that a profile represents: low enough to stay out of every top-K (Mio v2).
 CONSOLIDATED_IMPORTANCE = 0.05
 # sigmoid(2.0 - 2.0): what MIRA's formula gives a memory on the day it is learnt.
 INITIAL_IMPORTANCE = 0.5
-# A profile speaks for many memories: above any single new one.
+# A profile represents many memories: above any single new one.
 PROFILE_IMPORTANCE = 0.8
-# What follows all search tokens of roles in their order: row-level security lets no LIKE look into an
-# index.
+# Sorts after all search tokens of roles: under row-level security, LIKE can't use an index.
 AFTER_ROLE = "role;"
-# The key in Memory.metadata of what an operator said to be about the end user alone.
+# The key in Memory.metadata that an operator sets if a memory is about the end user alone.
 ABOUT_USER = "about_user"
-# A memory that waits longer for whom it is about got nobody.
+# A memory that has no link after this time will not get one.
 LINKED_WITHIN = timedelta(minutes=5)
 
 
 _ENDS = Greatest("happens_at", "happens_until", "valid_from")
-# What ``ahead`` takes: parameters are since when, and TELL_DATES.
+# The condition of ``ahead``; its parameters are the moment and TELL_DATES.
 AHEAD = """(type = 'plan' OR GREATEST(happens_at, valid_from) > said_at)
     AND GREATEST(happens_at, happens_until, valid_from) >= %s AND NOT facts @> ANY (%s::jsonb[])"""
-_TELLS_STATE = """type <> 'plan' AND jsonb_path_exists(facts, '$[*] ? (
+_STATES_CURRENT = """type <> 'plan' AND jsonb_path_exists(facts, '$[*] ? (
     @.key != "plan" && !(@.valid_from > $at))',
     jsonb_build_object('at', %s::text))"""
 TELL_DATES = [json.dumps([{"key": key}]) for key in YEARLY]
@@ -71,18 +70,18 @@ class MemoryQuerySet(ScopedQuerySet):
         return self.filter(status=Memory.Status.ACTIVE)
 
     def facts(self) -> Self:
-        """Without the profiles that are told as memories."""
+        """Returns memories without the profile memories."""
         return self.filter(kind=Memory.Kind.FACT)
 
     def of_nobody(self, users: Any) -> Self:
-        """Current facts of these end users that mention a friend, relative, colleague or partner and
-        are linked to no contact, though workers had the time, and of which nobody said whom they
-        are about."""
+        """Returns current facts of these end users that mention a friend, relative, colleague or
+        partner but are linked to no contact, though workers had the time and no operator marked
+        them as being about the user alone."""
         return self.unlinked(users).filter(created_at__lte=timezone.now() - LINKED_WITHIN)
 
     def unlinked(self, users: Any) -> Self:
-        """The same, whether or not workers had the time. Looked up by the indexes of memories of
-        people and of words, so that all other memories cost nothing."""
+        """Returns the same as ``of_nobody``, whether or not workers had the time. Uses the indexes
+        of memories about people and of words, so that all other memories cost nothing."""
         people = Memory.objects.active().facts().filter(end_user__in=users)
         people = people.filter(subtype__in=[str(subtype) for subtype in OF_PEOPLE])
         words = search_index.Posting.objects.filter(end_user__in=users, status=Memory.Status.ACTIVE)
@@ -92,32 +91,32 @@ class MemoryQuerySet(ScopedQuerySet):
         return rows.filter(links=None).exclude(metadata__has_key=ABOUT_USER)
 
     def ahead(self, since: datetime) -> Self:
-        """Memories of what takes place, or begins to hold, at ``since`` or later; but not of what
-        had happened that day when it was told, nor of an important date, which is known before
-        it comes."""
+        """Returns memories about what takes place, or begins to be true, at ``since`` or later;
+        except what had happened already when it was said, and important dates, which are known
+        before they come."""
         condition = RawSQL(AHEAD, [since, TELL_DATES], output_field=models.BooleanField())  # noqa: S611 a constant
         return self.filter(condition)
 
     def without_states(self, at: datetime) -> Self:
-        """Those that tell nothing that holds ``at`` a time: plans, and what has no fact that began
-        by then."""
+        """Returns memories that state nothing true ``at`` this time: plans, and memories without a
+        fact that began by then."""
         since = at.astimezone(UTC).isoformat()
-        condition = RawSQL(_TELLS_STATE, [since], output_field=models.BooleanField())  # noqa: S611 a constant
+        condition = RawSQL(_STATES_CURRENT, [since], output_field=models.BooleanField())  # noqa: S611 a constant
         return self.exclude(condition)
 
     def about(self, contact_id: uuid.UUID) -> Self:
-        """Memories linked to the contact."""
+        """Returns memories linked to the contact."""
         return self.filter(links__contact=contact_id, links__rejected=False)
 
     def held_at(self, moment: datetime) -> Self:
-        """Those of what held then, whatever is true now: from its known beginning, else when it
-        happened or was said, until its end."""
+        """Returns memories of what was true at ``moment``, whatever is true now: from its known
+        beginning, else from when it happened or was said, until its end."""
         began = Coalesce("valid_from", Least("happens_at", "said_at"))
         ended = Q(valid_to__isnull=False, valid_to__lte=moment)
         return self.alias(began=began).filter(~ended, began__lte=moment)
 
     def holding(self, end_user: EndUser | int, tokens: Iterable[str]) -> Self:
-        """The end user's memories that hold all of these search tokens themselves."""
+        """Returns the end user's memories that contain all of these search tokens themselves."""
         words = search_index.Posting.objects.of(end_user).filter(times__gte=1)
         rows = self.of(end_user)
         for token in tokens:
@@ -125,7 +124,7 @@ class MemoryQuerySet(ScopedQuerySet):
         return rows
 
     def nearest(self, space: str, vector: Sequence[float]) -> Self:
-        """The memories with a vector in ``space``, nearest by cosine first, with their
+        """Returns the memories with a vector in ``space``, nearest by cosine first, with their
         ``distance``."""
         return (
             self.filter(vectors__end_user=F("end_user"), vectors__space=space)
@@ -138,27 +137,25 @@ _MemoryManager = models.Manager.from_queryset(MemoryQuerySet)
 
 
 class MemoryManager(_MemoryManager):
-    """Reads no embeddings unless they are asked for: each is larger than all else of a row."""
+    """Defers embeddings, each of which is larger than the rest of a row."""
 
     def get_queryset(self) -> MemoryQuerySet:
         return MemoryQuerySet(self.model, using=self._db).defer("embedding")
 
 
 class Memory(Tracked):
-    """One fact about the end user's world, or a contact's whole profile as text.
+    """One fact about the end user's world, or a contact's whole profile as text. ``facts`` is a
+    list of ``{"key", "value", "person"}`` (person: a contact id, or null for the end user).
+    ``valid_from``/``valid_to`` say when it is true, ``said_at`` when it was learnt. A fact may have
+    its own ``valid_from``/``valid_to``; one that a later memory contradicts has ``outdated_at``,
+    when that was learnt, and ``superseded_by``, that memory. The offsets (minutes ahead of UTC) are
+    those of the clocks by which the times were stated: a date means the same day wherever its user
+    goes."""
 
-    ``facts`` is a list of ``{"key", "value", "person"}`` (person: a contact id, or null for
-    the end user). ``valid_from``/``valid_to`` say when it holds, ``said_at`` when it was learnt.
-    A fact may have a ``valid_from``/``valid_to`` of its own; one that a later memory contradicts
-    has its ``outdated_at``, when that was learnt, and ``superseded_by``, that memory.
-    The offsets (minutes ahead of UTC) are those of the clocks by which it was told: a date means
-    the same day wherever its user goes.
-    """
-
-    # Of rows that ``nearest`` read.
+    # Set by ``nearest``.
     distance: float
-    # Of rows that a search or a context read: whether it took the place of another (None: that was not
-    # read), and the contacts that it is about, as the index of names gives them, where asked for.
+    # Set by a search or a context: whether it supersedes another (None: not read), and the contacts
+    # that it is about, as in the index of names, if requested.
     supersedes: bool | None = None
     people: tuple[dict[str, Any], ...] = ()
 
@@ -175,8 +172,7 @@ class Memory(Tracked):
     together = (("consolidated_into_id", "importance"),)
     successor = "merged_into_id"
 
-    # What finding it and telling it in a prompt go by, in the order of the fields; a row has three
-    # times as many.
+    # The columns that a search and a prompt need, in the order of the fields: a third of a row's.
     SHOWN = (
         "id", "content", "content_hash", "status", "importance", "facts", "brackets", "speaker",
         "consolidated_into_id", "tokens", "valid_to", "outdated_at", "outdated_confidence", "said_at", "said_offset",
@@ -193,7 +189,7 @@ class Memory(Tracked):
         PROFILE = "profile"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    # Without an index of its own: beside (end_user, id) a planner without statistics takes it.
+    # No index of its own: without statistics the planner would prefer it to (end_user, id).
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="memories", db_index=False)
     kind = models.CharField(max_length=7, choices=Kind, default=Kind.FACT)
     content = models.TextField()
@@ -222,7 +218,7 @@ class Memory(Tracked):
         default="",
         help_text="The space of its embedding, '' while it waits.",
     )
-    # Out of line, so that a row stays small; what ranks by it reads the search index.
+    # Stored out of line, so that a row stays small; rankings read the search index.
     embedding = search_index.EmbeddingField(null=True, blank=True, editable=False)
     tokens = ArrayField(models.TextField(), default=list, blank=True, editable=False)
     merged_into = reference(
@@ -373,7 +369,7 @@ class Memory(Tracked):
         ]
         triggers = [
             *search_index.TRIGGERS,
-            # Words that changed are compared anew, whoever changed them.
+            # Changed content is compared again, whoever changed it.
             pgtrigger.Trigger(
                 name="compared_anew",
                 when=pgtrigger.Before,
@@ -386,14 +382,14 @@ class Memory(Tracked):
 
     @property
     def displayed_content(self) -> str:
-        """The content as a page shows it on a line: a quote in quotation marks, a profile with its
-        lines apart, and the dates that Mio added to a quote in the language of the quote."""
+        """The content as a page shows it on one line: a quote in quotation marks, a profile with
+        its lines separated by dots, and the dates that Mio added to a quote in its language."""
         if self.kind == self.Kind.PROFILE:
             lines = " · ".join(filter(None, map(str.strip, self.content.splitlines())))
             return _with_readable_dates(lines.replace("： · ", "：").replace(": · ", ": "))
         if self.brackets is None:
             return self.content
-        # A question that is answered stands before the user's words.
+        # The question that a quote answers is before the user's words.
         first_end = next((end for start, end in self.brackets if start == 0), 0)
         question, answer = self.content[:first_end], self.content[first_end:]
         has_question = question.endswith(tuple(ANSWER_DASH.values()))
@@ -402,11 +398,11 @@ class Memory(Tracked):
             return _BRACKETS.sub(lambda note: _with_readable_dates(note[0]), shown)
 
     def say(self, at: datetime) -> None:
-        """Notes when it was said (unsaved), by the clock that ``at`` is told by."""
+        """Sets when it was said (unsaved), with the UTC offset of ``at``."""
         self.said_at, self.said_offset = at.astimezone(UTC), time_zones.minutes(at)
 
     def happen(self, at: datetime | None, until: datetime | None = None) -> None:
-        """Notes when it takes place (unsaved), by the clock that ``at`` is told by; ``until`` as
+        """Sets when it takes place (unsaved), with the UTC offset of ``at``; ``until`` is stored as
         ``happens_until``."""
         self.happens_at = at and at.astimezone(UTC)
         self.happens_until = at and until and until.astimezone(UTC)
@@ -414,27 +410,27 @@ class Memory(Tracked):
 
     @property
     def began_at(self) -> datetime:
-        """From when it is known to hold: as was told, else when it happened or was said."""
+        """From when it is known to be true: as stated, else when it happened or was said."""
         return self.valid_from or min(self.said_at, self.happens_at or self.said_at)
 
     @property
     def said_there(self) -> datetime:
-        """When it was said, by the clock there."""
+        """When it was said, by the speaker's clock."""
         return self.said_at.astimezone(time_zones.fixed(self.said_offset))
 
     @property
     def happens_there(self) -> datetime | None:
-        """When it takes place, by the clock there."""
+        """When it takes place, by the clock by which that was stated."""
         return self.happens_at and self.happens_at.astimezone(time_zones.fixed(self.happens_offset))
 
     @property
     def happens_until_there(self) -> datetime | None:
-        """The beginning of the last day when it may take place, by the clock there."""
+        """The beginning of the last day when it may take place, by the same clock."""
         until = self.happens_until
         return until and until.astimezone(time_zones.fixed(self.happens_offset))
 
     def as_stored(self, similarity: float = 0.0) -> StoredMemory:
-        """This memory as a provider sees it."""
+        """Returns this memory as a provider sees it."""
         return StoredMemory(
             id=self.id,
             content=self.content,
@@ -445,14 +441,14 @@ class Memory(Tracked):
             similarity=similarity,
             confidence=self.confidence,
             happens_until=self.happens_until_there,
-            valid_from=self._there(self.valid_from),
-            valid_to=self._there(self.valid_to),
+            valid_from=self._at_said_offset(self.valid_from),
+            valid_to=self._at_said_offset(self.valid_to),
         )
 
     @classmethod
     def shown(cls, columns: Sequence[Any]) -> Self:
-        """The memory whose columns SHOWN a statement gave. Put together by hand, since a context reads
-        eighty: ``from_db`` takes five times as long, for the fields that are not read."""
+        """Returns a memory with the columns SHOWN of a statement. Built by hand, since a context
+        reads eighty: ``from_db`` takes five times as long, for the fields that are not read."""
         memory = cls.__new__(cls)
         vars(memory).update(zip(cls.SHOWN, columns, strict=True))
         memory.facts = json.loads(memory.facts)
@@ -461,18 +457,18 @@ class Memory(Tracked):
         memory._state.db, memory._state.adding = cells.current(), False
         return memory
 
-    def _there(self, at: datetime | None) -> datetime | None:
-        """A moment by the clock where the memory was said: its day there is the one meant."""
+    def _at_said_offset(self, at: datetime | None) -> datetime | None:
+        """Returns a moment by the clock where the memory was said, which defines its day."""
         return at and at.astimezone(time_zones.fixed(self.said_offset))
 
     def stored_fact(self, fact: dict[str, Any]) -> StoredFact:
-        """One of the facts as a provider sees it; it holds as long as the memory does, unless
-        it says otherwise."""
-        told = any(name in fact for name in FACT_TIMES)
+        """Returns a fact as a provider sees it, valid as long as the memory unless it has its own
+        times."""
+        own_times = any(name in fact for name in FACT_TIMES)
         since, until = (
-            self._there(
+            self._at_said_offset(
                 (at := fact.get(name)) and datetime.fromisoformat(at)
-                if told
+                if own_times
                 else getattr(self, name)
             )
             for name in FACT_TIMES
@@ -482,12 +478,12 @@ class Memory(Tracked):
         return StoredFact(fact["key"], fact["value"], person, since, until, outdated)
 
 
-# Of a fact that has times of its own.
+# The keys of a fact's own times.
 FACT_TIMES = ("valid_from", "valid_to")
 
 
 def fact_row(fact: StoredFact) -> dict[str, Any]:
-    """A new fact as ``Memory.facts`` holds it."""
+    """Returns a new fact as an item of ``Memory.facts``."""
     person = str(fact.person) if fact.person else None
     times = {name: at for name in FACT_TIMES if (at := getattr(fact, name))}
     row = {"key": fact.key, "value": fact.value, "person": person}
@@ -495,14 +491,14 @@ def fact_row(fact: StoredFact) -> dict[str, Any]:
 
 
 def resting_on(message_ids: Iterable[int]) -> Q:
-    """The memories that rest on these messages alone."""
+    """Returns the condition that memories rest on these messages alone."""
     ids = list(message_ids)
     return Q(source_message_ids__overlap=ids, source_message_ids__contained_by=ids)
 
 
 def content_hash(content: str) -> str:
-    """SHA-256 of the normalised content: equal for what differs only in case, width, accents,
-    traditional or simplified script, or white space."""
+    """Returns the SHA-256 of the normalised content: equal for texts that differ only in case,
+    width, accents, traditional or simplified script, or white space."""
     return hashlib.sha256(folded(content).encode()).hexdigest()
 
 
@@ -511,7 +507,7 @@ def _with_readable_dates(text: str) -> str:
 
 
 def readable_date(text: str) -> str:
-    """An ISO day or month as the reader writes it; other words as they are."""
+    """Returns an ISO day or month in the reader's date format; any other text unchanged."""
     is_day = len(text) == len("2026-03-02")
     is_month = len(text) == len("2026-03")
     try:

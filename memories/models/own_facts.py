@@ -1,5 +1,5 @@
-"""``EndUser.own_facts``: what memories state of the user that is on the user's own card, and the
-user's important dates, kept beside the user so that a context reads them without a statement."""
+"""``EndUser.own_facts``: facts about the user from memories, for the user's own card and important
+dates. Triggers store them with the user, so that a context reads them without a statement."""
 
 import json
 
@@ -8,7 +8,7 @@ import pgtrigger
 from memories.sql_files import sql_pieces
 from understanding.attributes import ON_OWN_CARD, YEARLY
 
-# So many values of a kind are kept, the last said first: of a single kind the first is current.
+# Values stored per kind, the latest first: of a single kind the first is the current one.
 MOST = 8
 MAX_VALUE = 200  # code points
 
@@ -19,25 +19,30 @@ _SQL = sql_pieces(
 )
 
 
-def _states(row: str) -> str:
+def _states_sql(row: str) -> str:
+    """Returns the SQL condition that a row of memories states such a fact."""
     return f"{row}.facts @> ANY (ARRAY[{_FACTS}]::jsonb[])"
 
 
-def _latest(entries: str) -> str:
+def _latest_sql(entries: str) -> str:
+    """Returns the SQL for ``own_facts``: the latest of these entries of each kind."""
     return _SQL["latest"].strip().format(entries=entries)
 
 
-def _entries(memory: str) -> str:
+def _entries_sql(memory: str) -> str:
     return _SQL["entries"].rstrip().format(memory=memory)
 
 
-def _read(row: str) -> str:
-    entries, states = _entries("memory"), _states("memory")
+def _read_sql(row: str) -> str:
+    """Returns the SQL that reads a user's ``own_facts`` from all memories again."""
+    entries, states = _entries_sql("memory"), _states_sql("memory")
     stated = _SQL["stated"].strip().format(entries=entries, row=row, states=states)
-    return _SQL["read"].strip().format(latest=_latest(stated), row=row)
+    return _SQL["read"].strip().format(latest=_latest_sql(stated), row=row)
 
 
-_ADD = _SQL["add"].format(latest=_latest(f"{_SQL['kept'].strip()} UNION ALL {_entries('NEW')}"))
+_ADD = _SQL["add"].format(
+    latest=_latest_sql(f"{_SQL['kept'].strip()} UNION ALL {_entries_sql('NEW')}")
+)
 
 
 def _trigger(
@@ -53,12 +58,12 @@ def _trigger(
 
 
 TRIGGERS = [
-    _trigger("told", pgtrigger.Insert, _states("NEW"), _ADD),
-    _trigger("untold", pgtrigger.Delete, _states("OLD"), _read("OLD")),
+    _trigger("told", pgtrigger.Insert, _states_sql("NEW"), _ADD),
+    _trigger("untold", pgtrigger.Delete, _states_sql("OLD"), _read_sql("OLD")),
     _trigger(
         "changed",
         pgtrigger.UpdateOf("facts", "status", "kind", "said_at", "valid_from", "valid_to"),
-        f"{_states('OLD')} OR {_states('NEW')}",
-        f"{_read('NEW')} IF NOT FOUND THEN {_ADD} END IF;",
+        f"{_states_sql('OLD')} OR {_states_sql('NEW')}",
+        f"{_read_sql('NEW')} IF NOT FOUND THEN {_ADD} END IF;",
     ),
 ]

@@ -1,4 +1,4 @@
-"""What was asked of models, what was found and injected, and what the jobs did."""
+"""Records: of model calls, of what was found and injected, of erasures, and of job runs."""
 
 import uuid
 
@@ -11,13 +11,13 @@ from accounts.models import App, Change, EndUser, NumberedRow, ScopedQuerySet, U
 
 
 class ModelCall(NumberedRow):
-    """The ledger of model calls: what was asked of whom and what it cost, never the text, but
-    for an answer that could not be used, for some days."""
+    """One call of a model: its purpose, what it cost and how it ended. Never the text, except an
+    answer that could not be used, which is kept for some days."""
 
     class Outcome(models.TextChoices):
         OK = "ok"
-        CHANGED = "changed"  # answered, and otherwise than without the model
-        LATE = "late"  # nobody waited for the answer any more
+        CHANGED = "changed"  # answered, and differently from the result without a model
+        LATE = "late"  # answered when nobody waited any more
         TRANSIENT = "transient"
         PERMANENT = "permanent"
         OUTPUT = "output"
@@ -48,8 +48,8 @@ class ModelCall(NumberedRow):
 
 
 class Outage(models.Model):
-    """A model whose server refuses whatever is asked, from the first refusal until it takes a
-    request again."""
+    """A model whose server refuses all requests, from the first refusal until it accepts one
+    again."""
 
     scoped_rights = ("SELECT", "INSERT")
     provider = models.CharField(max_length=50)
@@ -68,8 +68,8 @@ class Outage(models.Model):
 
 
 class SlowModel(models.Model):
-    """A model that answered too late, too often, whom messages mean: it is left alone for a while
-    ``since`` then, as memories.context.pace says."""
+    """A model that was too often too late to say which people messages refer to. It is not asked
+    for a while after ``since`` (memories.context.pace)."""
 
     scoped_rights = ("SELECT",)
     model = models.CharField(max_length=100, primary_key=True)
@@ -80,7 +80,7 @@ class SlowModel(models.Model):
 
 
 class Tally(NumberedRow):
-    """The ``sums`` of a ledger's rows before the day ``until``, as memories.tallies keeps them."""
+    """The ``sums`` of a ledger's rows before the day ``until``, stored by memories.tallies."""
 
     ledger = models.CharField(max_length=20, primary_key=True)
     until = models.DateField()
@@ -91,7 +91,7 @@ class Tally(NumberedRow):
 
 
 class Retrieval(UserRow):
-    """A day's count of how people's memories were found, to watch the text fallback fade."""
+    """Counts of one day: how memories about people were found, to watch the text fallback fade."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="retrievals")
     day = models.DateField()
@@ -106,7 +106,7 @@ class Retrieval(UserRow):
 
 
 class Injected(UserRow):
-    """Which memories went into a prompt: if the reply uses one, it was context for what is
+    """The memories that went into one prompt. Those that the reply uses are context for what is
     learnt from the exchange."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
@@ -123,17 +123,17 @@ class Injected(UserRow):
 
 class GatewayTurnQuerySet(ScopedQuerySet):
     def forget_blocks(self) -> int:
-        """Takes out what was added to messages, which may hold what is erased or hidden now, so
-        that it is never added again; returns of how many. The messages are still known."""
+        """Clears what was added to messages, which may contain what is erased or hidden now, so
+        that it is never added again; returns the number of messages. They are still recognised."""
         return self.exclude(injected="").update(injected="", contact_ids=[])
 
 
 class GatewayTurn(NumberedRow):
-    """A user message that came through the gateway, and what was added to it: exactly these
-    characters are added again whenever a client sends the message again, so that the prompt caches
-    of models hold. ``chain_id`` is a keyed hash of the message and of all before it, by which a
-    conversation that is sent again is known. A row may also be of a response or a conversation that
-    the upstream keeps, by a hash of its name: then ``injected`` is all that was added to it."""
+    """A user message that came through the gateway, and what was added to it. The same characters
+    are added whenever the message is sent again, so that prompt caches of models stay valid.
+    ``chain_id`` is a keyed hash of the message and all before it, which identifies a conversation
+    that is sent again. A row may also be for a response or conversation that the upstream stores,
+    with a hash of its name; then ``injected`` is everything that was added to it."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     session_id = models.CharField(max_length=200)
@@ -153,17 +153,17 @@ class GatewayTurn(NumberedRow):
 
 
 class Erasure(UserRow):
-    """What a user asked in a chat to forget: hidden at once by ``change``, erased for good at
-    ``due_at`` unless the change is undone before. Also the report of a person's erasure: what
-    is left for somebody to decide, and hashes of the names, by which older messages that are
-    read only now make nobody anew."""
+    """What a user asked in a chat to forget: hidden at once by ``change``, erased at ``due_at``
+    unless the change is undone before. Also the report of a person's erasure: what somebody still
+    has to decide, and hashes of the names, so that older messages that are read later do not create
+    the contact again."""
 
     class State(models.TextChoices):
         PENDING = "pending"
         ERASED = "erased"
         CANCELLED = "cancelled"  # the hiding was undone
-        NOT_FOUND = "not_found"  # nothing kept was meant
-        UNCLEAR = "unclear"  # what was meant, or whether anything was, could not be told
+        NOT_FOUND = "not_found"  # nothing stored matched
+        UNCLEAR = "unclear"  # what was meant, or whether anything was, is unclear
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="erasures")
@@ -208,9 +208,9 @@ class Erasure(UserRow):
 
 
 class Receipt(UserRow):
-    """That something was erased: who asked, who did it, when, and how many rows of each kind went.
-    It holds nothing of what was erased, and stays when the end user is erased, who is known then
-    by a keyed hash of their id alone. The receipt of an Erasure has its id."""
+    """Proof of an erasure: who asked, who did it, when, and how many rows of each kind were erased.
+    It contains nothing of what was erased. It remains when the end user is erased, who is then only
+    identified by a keyed hash of their id. The receipt of an Erasure has its id."""
 
     class What(models.TextChoices):
         USER = "user"
@@ -246,8 +246,8 @@ class Receipt(UserRow):
 
 
 class Claim(UserRow):
-    """That an operator is on a row of the review queue, so that no other decides it meanwhile. It
-    lapses by itself (``dashboard.queries.review``). Known by name: operators are in no cell."""
+    """An operator's claim on a row of the review queue, so that no other decides it meanwhile. It
+    expires by itself (``dashboard.queries.review``). Stored by name: operators are in no cell."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     what = models.CharField(max_length=60, help_text="The model and the id of the row.")
@@ -259,15 +259,13 @@ class Claim(UserRow):
 
     @staticmethod
     def name_of(row: models.Model) -> str:
-        """How ``what`` names a row."""
+        """Returns the value of ``what`` for a row."""
         return f"{row._meta.label_lower}:{row.pk}"
 
 
 class JobRun(NumberedRow):
-    """One run of a maintenance job: how far it came, what it did, how it ended.
-
-    ``cursor`` is where the next run goes on when this one stopped at its bound.
-    """
+    """One run of a maintenance job: its progress, its effect and its result. If it stopped at its
+    limit, the next run continues at ``cursor``."""
 
     class State(models.TextChoices):
         RUNNING = "running"

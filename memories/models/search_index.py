@@ -1,9 +1,7 @@
-"""What a search reads instead of the memories themselves: their vectors and their words.
-
-Both are derived, and kept by the database, so that no code path can let them disagree with
-the memories: words follow ``Memory.tokens``, vectors ``Memory.embedding`` (in half precision,
-which ranks the same), and both carry the memory's status.
-"""
+"""What a search reads instead of the memories themselves: their vectors and their words. Database
+triggers derive both, so that no code path can let them disagree with the memories: words follow
+``Memory.tokens``, vectors ``Memory.embedding`` (in half precision, which ranks the same), and both
+have the memory's status."""
 
 from typing import Any
 
@@ -14,8 +12,8 @@ from pgvector.django import HalfVectorField, VectorField
 from accounts.models import EndUser, UserRow, reference
 from memories.sql_files import after, sql_pieces
 
-# Before a token of what was said around a memory, and what such a word counts beside one of
-# the memory itself. Measured on LoCoMo: 0.3 to 0.5 are equally good.
+# The prefix of tokens from the texts around a memory, and their weight relative to the memory's own
+# tokens. Measured on LoCoMo: 0.3 to 0.5 are equally good.
 AROUND, AROUND_SHARE = "<", 0.45
 
 _SQL = sql_pieces(__file__, around=AROUND, share=AROUND_SHARE)
@@ -43,7 +41,7 @@ TRIGGERS = [
     after(pgtrigger.Insert, "index_added", _ADDED),
     after(pgtrigger.Delete, "index_removed", _REMOVED, record="was"),
     after(pgtrigger.Update, "index_changed", _CHANGED, record="was"),
-    # Words that changed wait for a vector, whoever changed them.
+    # Changed content waits for a new vector, whoever changed it.
     pgtrigger.Trigger(
         name="vector_waits",
         when=pgtrigger.Before,
@@ -52,7 +50,7 @@ TRIGGERS = [
         | pgtrigger.Q(new__embedding_model=""),
         func="NEW.embedding_model = ''; NEW.embedding = NULL; RETURN NEW;",
     ),
-    # Of a row, not of a statement: whether a vector changed is asked only where one is written.
+    # A row trigger, not a statement trigger: it runs only if a vector is written.
     pgtrigger.Trigger(
         name="vector_follows",
         when=pgtrigger.After,
@@ -64,8 +62,8 @@ TRIGGERS = [
 
 
 class EmbeddingField(VectorField):
-    """A vector as text of six digits, which is all that a model's numbers tell; more of them
-    take a fifth of the time of storing a memory."""
+    """A vector as text with six digits, the precision of a model's numbers; writing more digits
+    takes a fifth of the time of storing a memory."""
 
     def get_prep_value(self, value: Any) -> str | None:
         if value is None or isinstance(value, str):
@@ -74,12 +72,11 @@ class EmbeddingField(VectorField):
 
 
 class Vector(UserRow):
-    """What a memory means, in one space: a model and its dimension (``model/384``).
-
-    In ``Memory.embedding_model`` it is the memory's ``embedding``. In other spaces a memory may
-    have vectors too, so that another model can be prepared while this one answers. Only those of one space are ever compared. The table is partitioned by
-    end user (migration 0005): a user's vectors lie close together.
-    """
+    """The embedding of a memory in one space: a model and its dimension (``model/384``). In the
+    space of ``Memory.embedding_model`` it is the memory's ``embedding``. A memory may have vectors
+    in other spaces, so that another model can be prepared while this one answers. Only vectors of
+    one space are compared. The table is partitioned by end user (migration 0005): a user's vectors
+    are adjacent."""
 
     pk = models.CompositePrimaryKey("end_user_id", "memory_id", "space")
     end_user = reference(EndUser)
@@ -90,11 +87,9 @@ class Vector(UserRow):
 
 
 class Posting(UserRow):
-    """A word of a memory, and how often it stands there (around it, in part).
-
-    ``length`` is that of all the memory's tokens. The primary key includes the other columns,
-    so that a search reads one index and nothing else.
-    """
+    """A word of a memory, and how often the memory contains it (around the memory, in part).
+    ``length`` is the number of all its tokens. The primary key includes the other columns, so that
+    a search reads one index and nothing else."""
 
     pk = models.CompositePrimaryKey("end_user_id", "token", "memory_id")
     end_user = reference(EndUser)
@@ -106,8 +101,8 @@ class Posting(UserRow):
 
 
 class Corpus(UserRow):
-    """How many memories of a status an end user has, and how many tokens altogether: what
-    word search asks of all of them, kept so that no search counts them."""
+    """How many memories of a status an end user has, and how many tokens they have in all: stored
+    for word search, so that no search counts them."""
 
     pk = models.CompositePrimaryKey("end_user_id", "status")
     end_user = reference(EndUser)

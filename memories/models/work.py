@@ -1,4 +1,4 @@
-"""What comes in, and the units of pipeline work on it."""
+"""Messages, and the units of pipeline work on them."""
 
 import uuid
 from datetime import datetime, timedelta, tzinfo
@@ -21,11 +21,11 @@ from understanding.statements.client_text import without_client_text
 
 class MessageQuerySet(ScopedQuerySet):
     def kept(self) -> Self:
-        """Those of which not everything was erased."""
+        """Returns messages that were not erased completely."""
         return self.exclude(content="")
 
     def by_user(self) -> Self:
-        """What the end users wrote themselves."""
+        """Returns messages that the end users wrote themselves."""
         return self.filter(role=Message.Role.USER, speaker=None)
 
 
@@ -101,12 +101,12 @@ class Message(NumberedRow):
         return self.role == Message.Role.USER and self.speaker is None
 
     def said_in(self, zone: tzinfo) -> datetime:
-        """When it was said by the clock of its place, else by that of ``zone``, the user's."""
+        """Returns when it was said, by the clock of its place, else in the user's ``zone``."""
         return time_zones.local(self.created_at, self.utc_offset, zone)
 
     def turn_in(self, zone: tzinfo) -> Turn:
-        """This message as steps and providers see it, by the same clock: of the user's, what
-        they wrote themselves."""
+        """Returns this message as steps and providers see it, by the same clock; of the user's
+        messages, without the text that a client added."""
         return Turn(
             self.pk,
             CONTACT if self.speaker else self.role,
@@ -118,26 +118,26 @@ class Message(NumberedRow):
 
 
 class ServerStart(Func):
-    """When the database server was started. A lease holds for one life of it: whatever ended
-    the server has ended what its clients were at."""
+    """When the database server was started. A lease is valid for one lifetime of the server:
+    whatever ended the server also ended the work of its clients."""
 
     function = "pg_postmaster_start_time"
     output_field = models.DateTimeField()
 
 
 def lease_is_void(now: datetime) -> Q:
-    """Leases that ran out, or were given by a server that has been started again since."""
-    other = Q(server_start__lt=ServerStart()) | Q(server_start__gt=ServerStart())
-    return Q(leased_until__lte=now) | other
+    """Returns the condition that a lease ran out or the server was started since."""
+    other_server = Q(server_start__lt=ServerStart()) | Q(server_start__gt=ServerStart())
+    return Q(leased_until__lte=now) | other_server
 
 
-# How the error of work begins that waits until a model server takes requests again.
+# The beginning of ``error`` if work waits until a model server accepts requests again.
 REFUSED = '{"code": "server_refuses"'
 
 
 class WorkQuerySet(ScopedQuerySet):
     def claimable(self, now: datetime) -> Self:
-        """Work that nobody does: new, due for another try, or left by a dead worker."""
+        """Returns work that no worker does: new, due for another try, or left by a dead worker."""
         return self.filter(
             Q(state=Work.State.PENDING)
             | Q(state=Work.State.FAILED, retry_at__lte=now)
@@ -145,7 +145,7 @@ class WorkQuerySet(ScopedQuerySet):
         )
 
     def bury(self, now: datetime) -> int:
-        """Quarantines work whose worker died at every try; returns how many."""
+        """Quarantines work whose worker died at every try; returns how many rows."""
         dead = self.filter(state=Work.State.RUNNING, attempts__gte=Work.MAX_ATTEMPTS)
         return dead.filter(lease_is_void(now)).update(
             state=Work.State.QUARANTINED,
@@ -155,11 +155,11 @@ class WorkQuerySet(ScopedQuerySet):
         )
 
     def refused(self) -> Self:
-        """Work that waits until a model server takes requests again."""
+        """Returns work that waits until a model server accepts requests again."""
         return self.filter(state=Work.State.FAILED, error__startswith=REFUSED)
 
     def claim(self, pk: int, now: datetime) -> bool:
-        """Takes the row for this worker; False when another was quicker."""
+        """Claims the row for this worker; returns False if another worker was quicker."""
         return bool(
             self.claimable(now)
             .filter(pk=pk)
@@ -168,7 +168,7 @@ class WorkQuerySet(ScopedQuerySet):
 
 
 class Work(NumberedRow):
-    """A unit of pipeline work: its state lives here, the queue only carries its id."""
+    """A unit of pipeline work. This row has its state; a queue task carries only its id."""
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -178,17 +178,17 @@ class Work(NumberedRow):
         QUARANTINED = "quarantined"  # waits for an operator
         CANCELLED = "cancelled"
 
-    #: What is not over: few rows among all that ever were, so that what asks for them has an index.
+    #: Not finished: few of all rows, so that partial indexes cover queries for them.
     OPEN = (State.PENDING, State.RUNNING, State.FAILED, State.QUARANTINED)
 
-    #: What goes on, or is tried again, without an operator.
+    #: Continues, or is tried again, without an operator.
     UNDER_WAY = (State.PENDING, State.RUNNING, State.FAILED)
 
-    #: What an operator may send round again, and may leave undone.
+    #: What an operator may retry, and what an operator may cancel.
     RETRIABLE = (State.FAILED, State.QUARANTINED, State.CANCELLED)
     CANCELLABLE = (State.PENDING, State.FAILED, State.QUARANTINED)
 
-    # Longer than a run may take, so that one which holds its lease is alive.
+    # Longer than a run may take, so that a run with a valid lease is alive.
     LEASE = timedelta(minutes=10)
     TIME_LIMIT = timedelta(minutes=8)
     MAX_ATTEMPTS = 5
@@ -227,7 +227,7 @@ class Work(NumberedRow):
 
     @staticmethod
     def held(now: datetime) -> dict[str, Any]:
-        """What a row says while a worker has it."""
+        """Returns the columns of a row that a worker has claimed."""
         return {
             "state": Work.State.RUNNING,
             "leased_until": now + Work.LEASE,
@@ -307,9 +307,9 @@ class Consolidation(Work):
 
 
 class ProcessJob(UserRow):
-    """That an app asked for all messages up to ``up_to_seq`` to be extracted, linked and
-    consolidated, so that it can ask how far that is. The work is that of batches and
-    consolidations; here it is only followed."""
+    """A request of an app to extract, link and consolidate all messages up to ``up_to_seq``, for
+    which it can ask how far this is. Batches and consolidations do the work; this row only tracks
+    them."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")

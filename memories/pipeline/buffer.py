@@ -1,5 +1,5 @@
-"""Messages in, batches out: what arrived waits here until a worker claims a range of it, and then
-becomes what a provider is asked about."""
+"""Stores incoming messages, has a worker claim a range of them as a batch, and builds the request
+that a provider gets for it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,28 +28,28 @@ from understanding.requests import forget_reading
 from understanding.text import HAN
 from understanding.types import Person
 
-# A backlog is read in larger pieces than the live cadence, so that corrections and answers
-# that follow close by are seen together.
+# A backlog is read in larger pieces than the live cadence, so that statements are read together
+# with the corrections and answers that follow.
 BACKLOG_FACTOR = 4
 IDLE = timedelta(minutes=5)
 CONTEXT_MESSAGES = 6
-RECENT_MESSAGES = 100  # of a session, that say who talks in it
-KNOWN_CONTACTS = 200  # beside those that are named
+RECENT_MESSAGES = 100  # of a session, which show who takes part in it
+KNOWN_CONTACTS = 200  # in a request, besides those that are named
 LANGUAGE_SAMPLE = 50
 CLEAR_MAJORITY = 0.7
-# Memories shown to a model that is to correct them: the newest of the people who are named, or
-# were spoken of last, and the nearest in meaning to what the user says.
+# Memories shown to a model so that it can correct them: the newest about people who are named or
+# were mentioned last, and the nearest in meaning to what the user says.
 NEWEST, NEAREST = 6, 8
-LATELY = 2  # people whom a pronoun may mean
-LONGEST = 2000  # characters of the turns that are compared
+LATELY = 2  # people mentioned last, to whom a pronoun may refer
+LONGEST = 2000  # last characters of the turns, which are embedded
 
 _LATIN = regex.compile(r"\p{Latin}{2,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A message as a client sends it. ``created_at`` is aware, by the sender's clock where that
-    is known, or None for now; ``speaker`` names who else than the end user wrote it."""
+    """A message as a client sends it. ``created_at`` has the time zone of the sender's clock if
+    that is known; None is now. ``speaker`` names its author if that is not the end user."""
 
     role: str
     content: str
@@ -66,8 +66,8 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """``conflicts`` are ids that came with other words than before; ``extraction_due``: enough
-    has come for a batch."""
+    """The outcome of ``receive``. ``conflicts`` are ids that came with other content than before;
+    ``extraction_due``: enough messages wait for a batch."""
 
     end_user: EndUser
     accepted: int
@@ -78,16 +78,16 @@ class Received:
 
 @atomic(savepoint=False)
 def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Received:
-    """Stores what is new, in order, and makes the end user on first sight.
+    """Stores the new messages in order, and creates the end user with the first of them.
 
-    A client id that is already there, or twice in ``incoming``, is a duplicate where role, speaker
-    and content are the same, else a conflict: told of, never stored again.
+    A client id that is stored already, or twice in ``incoming``, is a duplicate if role, speaker
+    and content are the same, else a conflict: it is reported and not stored.
     """
-    held = EndUser.objects.select_for_update(no_key=True).filter(app=app, external_id=external_id)
-    if (end_user := held.order_by().first()) is None:
-        new = EndUser(pk=placement.claim(app, external_id), app=app, external_id=external_id)
-        EndUser.objects.bulk_create([new], ignore_conflicts=True)
-        end_user = held.get()
+    rows = EndUser.objects.select_for_update(no_key=True).filter(app=app, external_id=external_id)
+    if (end_user := rows.order_by().first()) is None:
+        new_user = EndUser(pk=placement.claim(app, external_id), app=app, external_id=external_id)
+        EndUser.objects.bulk_create([new_user], ignore_conflicts=True)
+        end_user = rows.get()
     end_user.app = app
     Placement.check_here(end_user.pk)
     with user_scope(end_user):
@@ -97,25 +97,25 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
 def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
     ids = {item.id for item in incoming if item.id is not None}
     erased = redact_messages.erased_ids(end_user, ids)
-    rows_there = Message.objects.of(end_user).filter(client_id__in=[*ids, *erased])
-    columns = rows_there.values_list("client_id", "role", "speaker", "content")
-    said = {
+    stored_rows = Message.objects.of(end_user).filter(client_id__in=[*ids, *erased])
+    columns = stored_rows.values_list("client_id", "role", "speaker", "content")
+    stored_by_id = {
         erased.get(client_id or "", client_id): (role, speaker, content)
         for client_id, role, speaker, content in columns
     }
     fresh, duplicates, conflicts = list[Incoming](), 0, list[str]()
     for item in incoming:
-        if item.id is None or item.id not in said:
+        if item.id is None or item.id not in stored_by_id:
             fresh.append(item)
             if item.id is not None:
-                said[item.id] = (item.role, item.speaker, item.content)
-        elif _says_the_same(end_user, said[item.id], item):
+                stored_by_id[item.id] = (item.role, item.speaker, item.content)
+        elif _is_repeat(end_user, stored_by_id[item.id], item):
             duplicates += 1
         else:
             conflicts.append(item.id)
     now = timezone.now()
-    forgotten = name_hashes.forgotten(end_user)
-    fresh = [_unless_forgotten(end_user, item, forgotten) for item in fresh]
+    erased_names = name_hashes.forgotten(end_user)
+    fresh = [_without_erased(end_user, item, erased_names) for item in fresh]
     rows = [
         Message(
             end_user=end_user,
@@ -146,32 +146,32 @@ def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
     return Received(end_user, len(fresh), duplicates, conflicting, extraction_due(end_user))
 
 
-def _says_the_same(end_user: EndUser, held: tuple[str, str | None, str], item: Incoming) -> bool:
-    """Whether a message is the one that is held, or what an erasure left of it."""
-    *by, content = held
-    if not content or (by, content) == ([item.role, item.speaker], item.content):
+def _is_repeat(end_user: EndUser, stored: tuple[str, str | None, str], item: Incoming) -> bool:
+    """Whether a message equals the stored one, or this is what an erasure left of it."""
+    *author, content = stored
+    if not content or (author, content) == ([item.role, item.speaker], item.content):
         return True
-    may_be_left = by == [item.role, item.speaker] and end_user.forgetting_until is not None
+    may_be_left = author == [item.role, item.speaker] and end_user.forgetting_until is not None
     return may_be_left and redact_messages.may_be_left_of(content, item.content)
 
 
-def _unless_forgotten(
-    end_user: EndUser, item: Incoming, forgotten: Mapping[str, datetime]
+def _without_erased(
+    end_user: EndUser, item: Incoming, erased_names: Mapping[str, datetime]
 ) -> Incoming:
-    """A message that only comes now and names somebody who was erased after it was said is
-    stored empty."""
+    """Returns the message; it is emptied if it was said before the erasure of somebody whom it
+    names."""
     said_at = item.created_at
-    since = {one for one, asked in forgotten.items() if said_at and said_at <= asked}
+    erased_later = {one for one, asked in erased_names.items() if said_at and said_at <= asked}
     names = f"{item.speaker or ''}\n{item.content}"
-    held = since and name_hashes.named_in(end_user, names, since)
-    return replace(item, content="", metadata={}, speaker=None) if held else item
+    names_erased = erased_later and name_hashes.named_in(end_user, names, erased_later)
+    return replace(item, content="", metadata={}, speaker=None) if names_erased else item
 
 
 def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:
-    """Whether the messages still say what they said: nothing of them was erased since."""
-    said = {turn.id: turn.content for turn in turns}
-    rows = Message.objects.of(end_user).filter(pk__in=said)
-    return {row.pk: row.turn_in(end_user.zone).content for row in rows} == said
+    """Whether the stored messages still have the content of ``turns``: none was erased since."""
+    contents = {turn.id: turn.content for turn in turns}
+    rows = Message.objects.of(end_user).filter(pk__in=contents)
+    return {row.pk: row.turn_in(end_user.zone).content for row in rows} == contents
 
 
 def extraction_due(end_user: EndUser) -> bool:
@@ -181,40 +181,39 @@ def extraction_due(end_user: EndUser) -> bool:
 
 
 def longest_batch() -> int:
-    """How many messages one batch takes at most."""
+    """Returns the most messages that one batch takes."""
     return BACKLOG_FACTOR * settings.MIO_EXTRACT_EVERY
 
 
 def idle_users(now: datetime) -> Q:
-    """The end users who have not written for a while."""
+    """Returns a condition: end users who have sent no message for ``IDLE``."""
     return Q(last_message_at__lte=now - IDLE)
 
 
 def consolidation_due(end_user: EndUser) -> bool:
-    """Whether enough was extracted since the last consolidation."""
+    """Whether enough messages were extracted since the last consolidation."""
     return end_user.extracted_seq - end_user.consolidated_seq >= settings.MIO_CONSOLIDATE_EVERY
 
 
 def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> Batch | None:
-    """The end user's next batch, claimed for this worker; None when there is none to do.
+    """Returns the end user's next batch, claimed for this worker; None if there is none to do.
 
-    First a batch that failed or whose worker died, then a new range of messages: when a
-    full cadence of them waits or one that asks to forget something, when the user has been
-    idle, or whatever there is when ``everything`` is asked for. One batch of an end user runs
-    at a time.
+    First comes a batch that failed or whose worker died, then a new range of messages: if a full
+    cadence of them waits or one that asks to forget something, if the user has been idle, or with
+    ``everything`` whatever waits. Only one batch of an end user runs at a time.
     """
     try:
         with atomic():
             end_user = EndUser.objects.lock(end_user_id)
             if end_user is None:
                 return None
-            mine = Batch.objects.of(end_user)
-            for pk in mine.claimable(now).order_by("first_seq").values_list("pk", flat=True)[:1]:
+            batches = Batch.objects.of(end_user)
+            for pk in batches.claimable(now).order_by("first_seq").values_list("pk", flat=True)[:1]:
                 return Batch.objects.get(pk=pk) if Batch.objects.claim(pk, now) else None
-            if mine.filter(state=Batch.State.RUNNING).exists():
+            if batches.filter(state=Batch.State.RUNNING).exists():
                 return None
             return _new_batch(end_user, now, everything)
-    except IntegrityError:  # another worker claimed between our look and our claim
+    except IntegrityError:  # another worker claimed it between our query and our claim
         return None
 
 
@@ -235,8 +234,8 @@ def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | No
 
 
 def request_for(batch: Batch, embedder: Embedder | None = None) -> ExtractionRequest:
-    """What a provider is given of a batch: its turns, a few before, and the known contacts:
-    those named in the turns first, then those spoken of most recently; with an ``embedder`` also
+    """Returns what a provider is given for a batch: its turns, a few before, and known contacts:
+    those named in the turns first, then those mentioned most recently; with an ``embedder`` also
     the memories that the turns may correct."""
     end_user = batch.end_user
     messages = Message.objects.of(end_user)
@@ -245,11 +244,11 @@ def request_for(batch: Batch, embedder: Embedder | None = None) -> ExtractionReq
     turns = [message.turn_in(zone) for message in new]
     earlier = messages.filter(seq__lt=batch.first_seq).order_by("-seq")[:CONTEXT_MESSAGES]
     context = [message.turn_in(zone) for message in reversed(earlier)]
-    said = [turn.content for turn in [*turns, *context]]
+    texts = [turn.content for turn in [*turns, *context]]
     speakers = dict.fromkeys(turn.speaker for turn in [*turns, *context] if turn.speaker)
-    people = _relevant_people(end_user, [*said, *speakers])
-    # The roles that spoke lately in the sessions of the batch, so that a chat with people is one in
-    # every batch of it. Messages of no session are no chat of one.
+    people = _relevant_people(end_user, [*texts, *speakers])
+    # The roles of recent turns in the sessions of the batch, so that a chat with people is known as
+    # one in each of its batches. Messages without a session form no chat.
     earlier_roles = frozenset(
         (session, CONTACT if speaker else role)
         for session in {turn.session_id for turn in turns if turn.session_id}
@@ -271,19 +270,19 @@ def request_for(batch: Batch, embedder: Embedder | None = None) -> ExtractionReq
 def _with_memories(
     end_user: EndUser, request: ExtractionRequest, embedder: Embedder
 ) -> ExtractionRequest:
-    """``request`` with the current memories that its turns may correct or ask to forget, the
-    newest first: of the people named in them, and the nearest in meaning."""
-    said = [turn.content for turn in request.turns if turn.role in ("user", CONTACT)]
+    """Returns ``request`` with the active memories that its turns may correct or ask to forget, the
+    newest first: those about people named there or mentioned last, and the nearest in meaning."""
+    texts = [turn.content for turn in request.turns if turn.role in ("user", CONTACT)]
     current = Memory.objects.of(end_user).active().facts()
-    if not said or not current.exists():
+    if not texts or not current.exists():
         return request
     entries = entries_of(request.people)
-    named = {mention.person.id for text in said for mention in find_mentions(text, entries)}
-    lately = [person.id for person in request.people if person.id not in named][:LATELY]
-    [vector] = model_calls.embed(end_user, embedder, ["\n".join(said)[-LONGEST:]])
+    named = {mention.person.id for text in texts for mention in find_mentions(text, entries)}
+    recent_people = [person.id for person in request.people if person.id not in named][:LATELY]
+    [vector] = model_calls.embed(end_user, embedder, ["\n".join(texts)[-LONGEST:]])
     links = Link.objects.of(end_user).standing()
-    about = links.filter(contact__in=[*named, *lately]).values("memory")
-    newest = current.filter(pk__in=about).order_by("-said_at", "id")
+    memories_about = links.filter(contact__in=[*named, *recent_people]).values("memory")
+    newest = current.filter(pk__in=memories_about).order_by("-said_at", "id")
     nearest = current.nearest(embedder.space, vector)
     memories = {
         memory.pk: memory.as_stored()
@@ -307,17 +306,17 @@ def _relevant_people(end_user: EndUser, texts: Sequence[str]) -> list[Person]:
         for mention in find_mentions(text, entries)
     }
     recent = Contact.objects.of(end_user).standing().light().order_by("-last_mentioned_at", "id")
-    others = [c.person for c in recent[:KNOWN_CONTACTS] if c.id not in named]
-    first = list(named.values())
-    if len({person.name for person in first}) < len(first):
-        # Of people who share a name the one who had it first comes first: a bare name is theirs.
-        places = dict(Contact.objects.filter(pk__in=named).values_list("pk", "namesake"))
-        first.sort(key=lambda person: places.get(person.id, 0))
-    return [*first, *others]
+    recent_people = [c.person for c in recent[:KNOWN_CONTACTS] if c.id not in named]
+    named_people = list(named.values())
+    if len({person.name for person in named_people}) < len(named_people):
+        # Of people who share a name, the first to bear it comes first: a bare name refers to them.
+        namesake_order = dict(Contact.objects.filter(pk__in=named).values_list("pk", "namesake"))
+        named_people.sort(key=lambda person: namesake_order.get(person.id, 0))
+    return [*named_people, *recent_people]
 
 
 def _language(end_user: EndUser, up_to_seq: int) -> str:
-    """The end user's language, learnt from what they wrote lately and kept on their row."""
+    """Returns the end user's language by what they wrote lately, and stores it if it changed."""
     rows = Message.objects.of(end_user).by_user().filter(seq__lte=up_to_seq).order_by("-seq")
     texts = list(rows.values_list("content", flat=True)[:LANGUAGE_SAMPLE])
     language = detect_language(texts, end_user.language)
@@ -330,9 +329,9 @@ def _language(end_user: EndUser, up_to_seq: int) -> str:
 
 
 def detect_language(texts: Sequence[str], current: str = "") -> str:
-    """zh or en, whichever most of ``texts`` are written in; one with any Han counts as zh.
+    """Returns zh or en, whichever most of ``texts`` are in; a text with any Han counts as zh.
 
-    A ``current`` language gives way only to a clear majority, so that a user who mixes both
+    A ``current`` language changes only with a clear majority, so that a user who mixes both
     does not flip from day to day.
     """
     han = sum(bool(HAN.search(text)) for text in texts)

@@ -1,4 +1,4 @@
-"""From an extraction to drafts: cleaned, hashed, embedded, tokenised, ready to be stored."""
+"""Turns an extraction into drafts (cleaned, hashed, embedded, tokenised) and conflict cases."""
 
 import re
 from collections import defaultdict
@@ -46,16 +46,16 @@ from understanding.text import folded, letters, truncate
 MAX_CONTENT = 1000  # graphemes: TiMemory's limit
 _AND = re.compile(r"\b(?:and|but|while)\b|而且|但")
 SIMILAR = 10  # existing memories looked at for a new one (TiMemory's default)
-SHOWN = 4  # of them, beside those that state the same attribute, shown to the provider
-PAIRS = 2  # new memories of a batch beside which an existing one is shown for its meaning alone
-ROLE_MEMORIES = 3  # of a person whose role changes
+SHOWN = 4  # of them, besides those that state the same attribute, shown to the provider
+PAIRS = 2  # drafts of a batch with which an existing memory is shown for its meaning alone
+ROLE_MEMORIES = 3  # about a person whose role changes
 
 
 def prepare(
     end_user: EndUser, extraction: Extraction, request: ExtractionRequest, embedder: Embedder
 ) -> tuple[dict[str, UUID], list[Draft], list[ConflictCase]]:
-    """The ids of an extraction's people by ref (provisional ones for those who have no contact yet),
-    the drafts of its memories, and what each of these is to be compared with."""
+    """Returns the ids of an extraction's people by ref (provisional ones for people without a
+    contact), the drafts of its memories, and the conflict cases of these."""
     people = _people_ids(end_user, extraction)
     drafts = _drafts_of(end_user, extraction, request, people, embedder)
     roles = _changed_roles(end_user, extraction, people)
@@ -63,8 +63,8 @@ def prepare(
 
 
 def _people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
-    """An id for every person of the extraction: the contact's where one is known, else a
-    provisional one, so that facts can be compared before the contacts exist."""
+    """Returns an id for every person of the extraction: that of a known contact, else a provisional
+    one, so that facts can be compared before the contacts exist."""
     ids: dict[str, UUID] = {}
     for person in sorted(extraction.people, key=ExtractedPerson.order):
         known = store.named(end_user, person, others=ids.values())
@@ -79,15 +79,15 @@ def _drafts_of(
     people: Mapping[str, UUID],
     embedder: Embedder,
 ) -> list[Draft]:
-    """One draft for each distinct content, embedded in one call."""
+    """Returns one draft for each distinct content, embedded in one call."""
     times = {turn.id: turn.said_at for turn in request.context + request.turns}
     latest = max(turn.said_at for turn in request.turns)
-    # None of the words that are forgotten or taken back may stay with the memories beside them.
-    silent = context_tokens.hidden(end_user) | set(extraction.retracted_turn_ids)
-    for asked in extraction.forget:
-        silent |= {asked.asked_in, *asked.turn_ids}
+    # Forgotten or retracted words must not stay in the context tokens of the memories beside them.
+    hidden_turns = context_tokens.hidden(end_user) | set(extraction.retracted_turn_ids)
+    for forget_request in extraction.forget:
+        hidden_turns |= {forget_request.asked_in, *forget_request.turn_ids}
     turns = [
-        replace(turn, content="") if turn.id in silent else turn
+        replace(turn, content="") if turn.id in hidden_turns else turn
         for turn in request.context + request.turns
     ]
     distinct: dict[str, tuple[ExtractedMemory, datetime]] = {}
@@ -95,7 +95,7 @@ def _drafts_of(
         content = truncate(" ".join(memory.content.split()), MAX_CONTENT)
         if not content:
             continue
-        if memory.brackets and content != memory.content:  # cut: where they stand is not known
+        if memory.brackets and content != memory.content:  # cut: the offsets are unknown
             memory = replace(memory, brackets=())
         said_at = max((times[i] for i in memory.turn_ids if i in times), default=latest)
         dated = with_period(replace(memory, content=content), said_at)
@@ -128,21 +128,21 @@ def _drafts_of(
 
 
 def with_period(memory: ExtractedMemory, said_at: datetime) -> ExtractedMemory:
-    """``memory`` with the time that its words say it held (from 2019 to 2021), where whoever read
-    it did not say: that of all of it, or only of the facts told in the same clause."""
+    """Returns ``memory`` with the time of validity that its text states (from 2019 to 2021), unless
+    it has one: for all of it, or only for the facts in the clause that states the time."""
     if memory.valid_from or memory.valid_to:
         return memory
     clauses = [clause.text for clause in clauses_in(memory.content)]
     if len(memory.facts) > 1:
         clauses = [part for clause in clauses for part in _AND.split(clause)]
     for clause in clauses:
-        if (told := period(clause, said_at)) is None:
+        if (span := period(clause, said_at)) is None:
             continue
-        here = [fact for fact in memory.facts if folded(fact.value) in folded(clause)]
-        if len(here) == len(memory.facts):
-            return replace(memory, valid_from=told.since, valid_to=told.until)
+        inside = [fact for fact in memory.facts if folded(fact.value) in folded(clause)]
+        if len(inside) == len(memory.facts):
+            return replace(memory, valid_from=span.since, valid_to=span.until)
         facts = tuple(
-            replace(fact, valid_from=told.since, valid_to=told.until) if fact in here else fact
+            replace(fact, valid_from=span.since, valid_to=span.until) if fact in inside else fact
             for fact in memory.facts
         )
         return replace(memory, facts=facts)
@@ -152,18 +152,18 @@ def with_period(memory: ExtractedMemory, said_at: datetime) -> ExtractedMemory:
 def _changed_roles(
     end_user: EndUser, extraction: Extraction, people: Mapping[str, UUID]
 ) -> dict[UUID, list[StoredMemory]]:
-    """The active memories that tell what somebody was to the user, of each of whom the extraction
-    says that they are something else now: the shortest, which tell little beside it."""
+    """Returns for each contact whose relationship the extraction changes the active memories that
+    mention the old one: the shortest, which state little else."""
     roles = {people[one.ref]: one.relationship for one in extraction.people if one.relationship}
     changed = {}
     for contact in Contact.objects.of(end_user).filter(pk__in=roles).light():
-        before, now = contact.relationship, roles[contact.pk]
-        if not before or folded(before) == folded(now):
+        old_role, new_role = contact.relationship, roles[contact.pk]
+        if not old_role or folded(old_role) == folded(new_role):
             continue
-        kinds = {role.kind for role in roles_of(before)}
-        # The words that mean the same role (boss, 上司, manager).
-        same = [word for word, its in terms().items() if any(role.kind in kinds for role in its)]
-        pattern = "|".join(map(re.escape, (before, *same)))
+        kinds = {role.kind for role in roles_of(old_role)}
+        # The words for the same role (boss, 上司, manager).
+        synonyms = [word for word, uses in terms().items() if any(r.kind in kinds for r in uses)]
+        pattern = "|".join(map(re.escape, (old_role, *synonyms)))
         about = Memory.objects.of(end_user).active().facts().about(contact.pk)
         named = about.filter(content__iregex=pattern).order_by(Length("content"), "id")
         if rows := named.defer("tokens")[:ROLE_MEMORIES]:
@@ -177,88 +177,86 @@ def conflict_cases(
     embedder: Embedder,
     roles: Mapping[UUID, Sequence[StoredMemory]] = MappingProxyType({}),
 ) -> list[ConflictCase]:
-    """For each draft the active memories that it may repeat, update or contradict, also those told
-    before it in the same batch: those that state the same attribute of the same person or the
-    ``roles`` of its people, and the nearest in meaning of those about one of its people."""
+    """Returns for each draft the active memories, and the earlier drafts of the batch, that it may
+    repeat, update or contradict: those that state the same attribute of the same person or the
+    ``roles`` of its people, and the nearest in meaning about one of its people."""
     slots = _same_slots(end_user, drafts)
-    told = sorted(drafts, key=_told)
+    ordered = sorted(drafts, key=_order)
     stated: list[dict[UUID, StoredMemory]] = []
     near: list[dict[UUID, StoredMemory]] = []
-    for place, draft in enumerate(told):
-        before = [other for other in told[:place] if _told(other) < _told(draft)]
+    for place, draft in enumerate(ordered):
+        earlier = [other for other in ordered[:place] if _order(other) < _order(draft)]
         stated.append(
             {m.id: m for fact in draft.facts for m in slots.get((fact.key, fact.person), ())}
             | {m.id: m for person in draft.people for m in roles.get(person, ())}
             | {
                 m.id: m.as_stored()
-                for m in before
+                for m in earlier
                 if any(contradicted(draft.facts, draft.said_at, m.facts))
             }
         )
-        near.append({m.id: m for m in _similar(end_user, draft, embedder, before)})
+        near.append({m.id: m for m in _similar(end_user, draft, embedder, earlier)})
     ids = {pk for memories in (*stated, *near) for pk in memories}
     people = Link.objects.of(end_user).people_by_memory(ids)
 
     def about(memory: StoredMemory) -> StoredMemory:
         return replace(memory, people=memory.people | people.get(memory.id, set()))
 
-    touches = partial(_touches, near=calibration_of(embedder.model).near_duplicate)
+    fits = partial(_is_comparable, near=calibration_of(embedder.model).near_duplicate)
     related = [
-        [one for pk, found in may.items() if pk not in must and touches(draft, one := about(found))]
-        for draft, must, may in zip(told, stated, near, strict=True)
+        [one for pk, m in possible.items() if pk not in certain and fits(draft, one := about(m))]
+        for draft, certain, possible in zip(ordered, stated, near, strict=True)
     ]
     similar: dict[UUID, list[float]] = defaultdict(list)
     for one in chain(*related):
         similar[one.id].append(one.similarity)
-    # An existing memory is near to so many drafts at most.
-    least = {pk: sorted(found)[-PAIRS:][0] for pk, found in similar.items()}
+    # An existing memory is shown with at most PAIRS drafts for its meaning.
+    least = {pk: sorted(similarities)[-PAIRS:][0] for pk, similarities in similar.items()}
     cases = []
-    for draft, must, may in zip(told, stated, related, strict=True):
+    for draft, certain, possible in zip(ordered, stated, related, strict=True):
         nearest = sorted(
-            (one for one in may if one.similarity >= least[one.id]), key=lambda one: -one.similarity
+            (m for m in possible if m.similarity >= least[m.id]), key=lambda m: -m.similarity
         )
-        existing = [about(one) for pk, one in must.items() if pk != draft.id] + nearest[:SHOWN]
+        existing = [about(one) for pk, one in certain.items() if pk != draft.id] + nearest[:SHOWN]
         if existing:
             cases.append(ConflictCase(draft.key, draft.as_stored(), tuple(existing)))
     return cases
 
 
-def _touches(draft: Draft, memory: StoredMemory, near: float) -> bool:
-    """Whether both are about one person or about the user alone; else whether they tell of one plan,
-    whose date may move for all of its people, or say the same and only one of them names somebody.
-    """
+def _is_comparable(draft: Draft, memory: StoredMemory, near: float) -> bool:
+    """Whether both are about one person or about the user alone; else whether they state one plan,
+    whose date may move for all of its people, or are equal and only one of them names people."""
     if draft.people & memory.people or not (draft.people or memory.people):
         return True
     if memory.happens_at and draft.extracted.happens_at and memory.happens_at > draft.said_at:
         return memory.similarity >= near
-    apart = draft.people and memory.people
-    return not apart and letters(draft.content) == letters(memory.content)
+    both_name_people = draft.people and memory.people
+    return not both_name_people and letters(draft.content) == letters(memory.content)
 
 
-def _told(draft: Draft) -> tuple[datetime, int]:
+def _order(draft: Draft) -> tuple[datetime, int]:
     return draft.said_at, max(draft.extracted.turn_ids, default=0)
 
 
 def _similar(
-    end_user: EndUser, draft: Draft, embedder: Embedder, before: Sequence[Draft]
+    end_user: EndUser, draft: Draft, embedder: Embedder, earlier: Sequence[Draft]
 ) -> list[StoredMemory]:
-    """The memories nearest in meaning, and those of the same batch told ``before`` that are as
-    near."""
+    """Returns the memories nearest in meaning, and the ``earlier`` drafts that are near too."""
     current = Memory.objects.of(end_user).active().facts()
     nearest = current.nearest(embedder.space, draft.embedding).defer("tokens")[:SIMILAR]
     memories = [memory.as_stored(1 - memory.distance) for memory in nearest]
-    for other in before:
+    for other in earlier:
         cosine = sum(map(mul, draft.embedding, other.embedding))
         memories.append(replace(other.as_stored(), similarity=cosine))
-    least = calibration_of(embedder.model).comparable
-    return [memory for memory in memories if memory.similarity >= least]
+    threshold = calibration_of(embedder.model).comparable
+    return [memory for memory in memories if memory.similarity >= threshold]
 
 
 def _same_slots(
     end_user: EndUser, drafts: Sequence[Draft]
 ) -> dict[tuple[str, UUID | None], list[StoredMemory]]:
-    """The active memories that state one of the drafts' single-valued attributes, or a taste
-    that one of them turns round, by the attribute and whose it is in the draft."""
+    """Returns the active memories that state a single-valued attribute of the drafts, or a taste
+    that one of them reverses, by the (attribute, person) of the draft."""
     facts = [fact for draft in drafts for fact in draft.facts]
     wanted: dict[tuple[str, UUID | None], list[tuple[str, UUID | None]]] = {}
     for fact in facts:
@@ -267,24 +265,24 @@ def _same_slots(
             wanted.setdefault((key, fact.person), []).append((fact.key, fact.person))
     if not wanted:
         return {}
-    anyone = Q()
+    any_of = Q()
     for key, person in wanted:
-        anyone |= Q(facts__contains=[{"key": key, "person": str(person) if person else None}])
-    memories = Memory.objects.of(end_user).active().filter(anyone).defer("tokens")
-    slots: dict[tuple[str, UUID | None], list[StoredMemory]] = {}
+        any_of |= Q(facts__contains=[{"key": key, "person": str(person) if person else None}])
+    memories = Memory.objects.of(end_user).active().filter(any_of).defer("tokens")
+    memories_by_slot: dict[tuple[str, UUID | None], list[StoredMemory]] = {}
     latest = max(draft.said_at for draft in drafts)
     for memory in (row.as_stored() for row in memories):
         for fact in memory.current:
-            # Of many tastes only those that have to do with the drafts'.
+            # Of many tastes only those that the drafts contradict.
             if is_single(fact.key) or any(contradicted(facts, latest, [fact])):
                 for slot in wanted.get((fact.key, fact.person), ()):
-                    slots.setdefault(slot, []).append(memory)
-    return slots
+                    memories_by_slot.setdefault(slot, []).append(memory)
+    return memories_by_slot
 
 
 def settle(draft: Draft, contacts: Mapping[UUID, UUID]) -> Draft:
-    """The draft about contacts that exist now; ``contacts`` maps the ids used while preparing to
-    the real ones. Whoever became no contact is dropped, and so are the facts about them."""
+    """Returns the draft with the ids of contacts that exist; ``contacts`` maps provisional ids to
+    these. People who became no contact are dropped, and so are the facts about them."""
     facts = tuple(
         replace(fact, person=contacts[fact.person] if fact.person else None)
         for fact in draft.facts
@@ -295,7 +293,7 @@ def settle(draft: Draft, contacts: Mapping[UUID, UUID]) -> Draft:
 
 
 def settle_ended(resolution: Resolution, contacts: Mapping[UUID, UUID]) -> Resolution:
-    """The resolution, the facts that it ends being about contacts that exist now; ``contacts`` as in
+    """Returns the resolution with its ended facts about contacts that exist; ``contacts`` as in
     ``settle``."""
 
     def settled(fact: StoredFact) -> StoredFact:

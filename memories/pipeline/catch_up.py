@@ -1,6 +1,6 @@
-"""Running what has come of an end user up to now to its end, together with other workers.
+"""Finishes the work of an end user that exists now, together with other workers.
 
-What comes or is corrected meanwhile is no part of it, so that it ends however busy the user is.
+What arrives or is corrected meanwhile is left out, so that it ends however busy the user is.
 """
 
 import time
@@ -19,13 +19,13 @@ from accounts.models import EndUser
 from memories.models import Batch, Consolidation, Link, ProcessJob, Work
 from memories.pipeline import consolidate, read_facts, run
 
-# Seconds between looks at what another worker is doing.
+# Seconds between checks of what other workers have done.
 POLL = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """``extracted`` and ``quarantined`` count messages and batches, ``consolidated`` runs."""
+    """Counts: messages pending and extracted, runs of consolidation, batches in quarantine."""
 
     pending: int
     extracted: int
@@ -34,14 +34,14 @@ class CaughtUp:
 
 
 class OutOfTime(Exception):
-    """Work is left after the time that was given."""
+    """Work is left after the time limit."""
 
     def __init__(self, pending: int) -> None:
         super().__init__(f"{pending} messages are still pending; they go on in the background.")
 
 
 class Postponed(Exception):
-    """Work is left that waits for another try in ``seconds``."""
+    """Some work waits ``seconds`` for another try."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"The model failed; the next try is in {seconds} s.")
@@ -54,9 +54,9 @@ def catch_up(
     until: float = float("inf"),
     progress: Callable[[int], object] = lambda _pending: None,
 ) -> CaughtUp:
-    """Extracts and consolidates what has come up to now, waiting for what others have claimed.
+    """Extracts and consolidates what has arrived by now, and waits for what others have claimed.
 
-    ``progress`` is told how many messages are pending, after each step. ``until`` is a
+    ``progress`` is called with the number of pending messages after each step. ``until`` is a
     ``time.monotonic()``. Raises OutOfTime and Postponed.
     """
     started = timezone.now()
@@ -70,71 +70,71 @@ def catch_up(
 
 
 def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
-    """The steps that are left for the messages received before the first of them: each extracts a
-    batch or consolidates contacts, and returns false where another worker has them."""
+    """Yields the steps left for the messages received before the first step. Each extracts a batch,
+    reads a memory or consolidates contacts, and returns false if there was nothing to do for it."""
     received = EndUser.objects.filter(pk=end_user_id).values_list("message_seq", flat=True)
-    last = received.first() or 0
-    while _unread(end_user_id, last):
+    last_seq = received.first() or 0
+    while _unread(end_user_id, last_seq):
         yield partial(run.extract_next, end_user_id, everything=True)
     for memory in read_facts.waiting(end_user_id):
         yield partial(read_facts.read, end_user_id, memory)
     started = timezone.now()
-    newest = _newest_link(end_user_id)
+    newest_link = _newest_link_id(end_user_id)
     run.begin_consolidation(end_user_id)
-    while due := _unconsolidated(end_user_id, newest, started):
-        for several in consolidate.together(sorted(due)):
-            yield partial(run.consolidate_contacts, end_user_id, several)
+    while due := _unconsolidated(end_user_id, newest_link, started):
+        for contact_ids in consolidate.together(sorted(due)):
+            yield partial(run.consolidate_contacts, end_user_id, contact_ids)
 
 
 def outcome(end_user_id: int, started: datetime) -> CaughtUp:
-    """The figures of what was done since ``started``. Raises Postponed where work waits for a try."""
+    """Returns counts of work done since ``started``. Raises Postponed if work waits for a try."""
     if wait := _next_try(end_user_id):
         raise Postponed(wait)
     return _summary(end_user_id, started)
 
 
 def pending(end_user_id: int, last: int | None = None) -> int:
-    """Messages received (up to ``last``) and not extracted yet; those in quarantine wait for an
-    operator."""
+    """Returns how many messages received (up to ``last``) are not extracted yet, except those in
+    quarantine, which wait for an operator."""
     received = F("message_seq") if last is None else Value(last)
     users = EndUser.objects.filter(pk=end_user_id)
     unclaimed = users.values_list(received - F("extracted_seq"), flat=True).first() or 0
-    return max(0, unclaimed) + _messages(
+    return max(0, unclaimed) + _message_count(
         _batches(end_user_id, last).filter(state__in=Work.UNDER_WAY)
     )
 
 
 def begin(end_user_id: int) -> ProcessJob:
-    """A job that has all messages received so far extracted, linked and consolidated."""
+    """Creates a job: all messages received so far are to be extracted, linked and consolidated."""
     received = EndUser.objects.values_list("message_seq", flat=True).get(pk=end_user_id)
     return ProcessJob.objects.create(end_user_id=end_user_id, up_to_seq=received)
 
 
 def follow_all(end_user_id: int) -> None:
-    """Notes which jobs of an end user are done."""
+    """Stores which jobs of an end user are done."""
     with suppress(EndUser.DoesNotExist):  # erased meanwhile
         for job in ProcessJob.objects.of(end_user_id).filter(finished_at=None):
             follow(job)
 
 
 def follow(job: ProcessJob) -> dict[str, Any]:
-    """How far a job is, by the work that is left: the figures of CaughtUp; ``state`` queued,
-    running, postponed (a model failed, which is asked again in ``retry_after`` seconds) or done.
-    Notes when it is done. What came after it is not waited for."""
+    """Returns the progress of a job, by the work that is left: the counts of CaughtUp, and
+    ``state`` queued, running, postponed (a model failed, and is asked again in ``retry_after``
+    seconds) or done, which is stored. Work that came after the job is not waited for."""
     if job.finished_at:
         return {"pending": 0, **job.result, "state": "done", "retry_after": None}
-    user, last = job.end_user_id, job.up_to_seq
+    user_id, last = job.end_user_id, job.up_to_seq
     row = ProcessJob.objects.filter(pk=job.pk)  # it may have been erased with its user meanwhile
-    unread = _unread(user, last)
+    unread = _unread(user_id, last)
     if not unread and job.up_to_link is None:
-        job.up_to_link = _newest_link(user)
+        job.up_to_link = _newest_link_id(user_id)
         row.update(up_to_link=job.up_to_link)
-    left = unread or _unconsolidated(user, job.up_to_link or 0, job.created_at)
-    wait = 0 if left else _next_try(user, last)
-    figures = asdict(_summary(user, job.created_at, last))
-    if left:
+    is_left = unread or _unconsolidated(user_id, job.up_to_link or 0, job.created_at)
+    wait = 0 if is_left else _next_try(user_id, last)
+    figures = asdict(_summary(user_id, job.created_at, last))
+    if is_left:
         works: tuple[Any, ...] = (Batch, Consolidation)
-        running = (work.objects.of(user).filter(state=Work.State.RUNNING) for work in works)
+        running = (work.objects.of(user_id).filter(state=Work.State.RUNNING) for work in works)
         state = "running" if any(rows.exists() for rows in running) else "queued"
     elif wait:
         state = "postponed"
@@ -146,17 +146,17 @@ def follow(job: ProcessJob) -> dict[str, Any]:
     return {**figures, "state": state, "retry_after": wait or None}
 
 
-def _newest_link(end_user_id: int) -> int:
+def _newest_link_id(end_user_id: int) -> int:
     return Link.objects.of(end_user_id).aggregate(pk=Max("pk", default=0))["pk"]
 
 
 def _batches(end_user_id: int, last: int | None) -> QuerySet[Batch]:
-    """Those of messages up to ``last``."""
+    """Returns the batches with messages up to ``last``, all if None."""
     rows = Batch.objects.of(end_user_id)
     return rows if last is None else rows.filter(first_seq__lte=last)
 
 
-def _messages(batches: QuerySet[Batch]) -> int:
+def _message_count(batches: QuerySet[Batch]) -> int:
     return batches.aggregate(n=Sum(F("last_seq") - F("first_seq") + 1, default=0))["n"]
 
 
@@ -169,8 +169,8 @@ def _unread(end_user_id: int, last: int) -> bool:
 
 
 def _unconsolidated(end_user_id: int, newest: int, started: datetime) -> set[UUID]:
-    """The contacts whose profile has not read all links up to ``newest``, but those that were
-    tried since ``started`` or wait for another try."""
+    """Returns the contacts whose profile has not read all links up to ``newest``, except those that
+    were tried since ``started`` or wait for another try."""
     links = Link.objects.due(EndUser.objects.select_related("app").get(pk=end_user_id))
     due = links.filter(pk__lte=newest, contact__merged_into=None).values("contact")
     work = Consolidation.objects.of(end_user_id).filter(contact__in=due)
@@ -182,8 +182,8 @@ def _unconsolidated(end_user_id: int, newest: int, started: datetime) -> set[UUI
 
 
 def _next_try(end_user_id: int, last: int | None = None) -> int:
-    """Seconds until the first failed work, of the messages up to ``last``, is tried again; 0 when
-    there is none."""
+    """Returns the seconds until the first failed consolidation, or batch of messages up to
+    ``last``, is tried again; 0 if there is none."""
     works: list[QuerySet[Any]] = [
         _batches(end_user_id, last),
         Consolidation.objects.of(end_user_id),
@@ -198,7 +198,7 @@ def _summary(end_user_id: int, started: datetime, last: int | None = None) -> Ca
     done = {"state": Work.State.DONE, "finished_at__gte": started}
     return CaughtUp(
         pending=pending(end_user_id, last),
-        extracted=_messages(batches.filter(**done)),
+        extracted=_message_count(batches.filter(**done)),
         consolidated=Consolidation.objects.of(end_user_id).filter(**done).count(),
         quarantined=batches.filter(state=Work.State.QUARANTINED).count(),
     )

@@ -1,12 +1,12 @@
-"""New memories find their place in the graph: their entities, and how they stand to others.
+"""Adds new memories to the graph: tags their entities and finds how they are related to others.
 
-Per batch: entities are tagged, and with a model candidates are read, the model is asked once
-without any lock held, and the edges are written in the transaction that marks the memories as done. A
-worker that dies leaves them waiting, and doing a batch again changes nothing.
+For each batch, entities are tagged; with a model, candidates are read, the model is asked once
+without any lock held, and the edges are written in the transaction that marks the memories as
+done. A worker that dies leaves them waiting; repeating a batch changes nothing.
 
-Entities are places, organisations, works and people. Sparse over dense (MIRA): a memory is joined to
-a few latest ones of each entity (``shares_entity:NAME``), and an entity that much of what is known
-speaks of joins nothing, since it tells nothing apart.
+Entities are places, organisations, works and people. Sparse over dense (MIRA): a memory is joined
+to a few latest ones of each entity (``shares_entity:NAME``), and an entity that many of a user's
+memories mention joins nothing, since it distinguishes nothing.
 """
 
 import logging
@@ -38,47 +38,47 @@ log = logging.getLogger(__name__)
 
 BATCH = 20  # memories of one provider call
 CASE = 5  # others shown with each
-NEAREST = 40  # read by meaning, before what they share is weighed in
-# An edge less sure than this is noise. A memory gives way to another only when that is surer.
+NEAREST = 40  # nearest in meaning, before shared people and entities count
+# An edge of less confidence is noise; one that makes a memory outdated needs more.
 MIN_CONFIDENCE = 0.6
 SUPERSEDING = 0.8
 ACTOR = "classifier"
-# Each memory is joined to so many others of an entity, the latest.
+# How many others of an entity each memory is joined to, the latest.
 JOINED = 5
 # An entity of more active memories than this joins nothing, and neither does one of more than
-# this share of them, where these are more than a handful. Chosen for Mio: the home town of a
-# user stands in a memory of ten, and nobody looks for one by the other.
+# this share of them, if these are more than a handful. Chosen for Mio: one memory in ten mentions
+# a user's home town, and nobody looks for one of them by another.
 COMMON = 50
 COMMON_SHARE, HANDFUL = 0.25, 10
-# Edges by a name alone may be chance.
+# A shared name may be chance.
 NAME_CONFIDENCE = 0.7
 _SQL = sql_pieces(__file__)
 
 
 def users_due() -> list[int]:
-    """The end users with memories that have not been looked at yet."""
+    """Returns the ids of end users with memories that wait."""
     return list(_due().order_by("end_user").values_list("end_user", flat=True).distinct())
 
 
 def relate(end_user_id: int, budget: Budget) -> dict[str, int]:
-    """Looks for entities and edges of a user's new memories until none is left or the budget
-    is spent; returns counts of ``memories``, ``entities``, ``edges`` and ``calls``.
+    """Finds entities and edges of a user's new memories until none is left or the budget is
+    spent; returns counts of ``memories``, ``entities``, ``edges`` and ``calls``.
 
-    Raises TransientError or RefusedError when the provider can't be asked now: the rest waits. A batch that
-    the provider can never answer keeps its entities and is not asked again.
+    Raises TransientError or RefusedError if the provider is unavailable: the rest waits. A batch
+    that the provider can never answer keeps its entities and is not asked about again.
     """
     done = {"memories": 0, "entities": 0, "edges": 0, "calls": 0}
     size = BATCH
     while budget.left:
         try:
-            counts = _batch(end_user_id, size)
+            counts = _relate_batch(end_user_id, size)
         except (TransientError, RefusedError, InterfaceError, OperationalError):
             raise
         except Exception as error:  # noqa: BLE001 one memory must not keep the others waiting
             log.warning("no relations for user %s: %s", end_user_id, fault(error))
             counts = dict.fromkeys(done, 0)
             first = _due().filter(end_user=end_user_id).order_by("pk").first()
-            if size == 1 and first is not None:  # it can't be looked at
+            if size == 1 and first is not None:  # it can't be processed
                 mark(first.end_user, [first])
                 counts["memories"] = 1
             size = 1
@@ -91,13 +91,13 @@ def relate(end_user_id: int, budget: Budget) -> dict[str, int]:
 
 
 def _due() -> QuerySet[Memory]:
-    """Embedded memories that wait: before, nothing near them could be found."""
+    """Returns the memories that wait, if embedded: without a vector nothing near is found."""
     active = Memory.objects.active().facts().filter(related_at=None)
     return active.exclude(embedding_model="")
 
 
-def _batch(end_user_id: int, size: int) -> dict[str, int]:
-    """One batch; empty when nothing waits."""
+def _relate_batch(end_user_id: int, size: int) -> dict[str, int]:
+    """Processes one batch and returns its counts; empty if nothing waits."""
     with atomic():
         end_user = EndUser.objects.lock(end_user_id)
         due = _due().filter(end_user=end_user_id).order_by("pk").defer("tokens")
@@ -107,10 +107,10 @@ def _batch(end_user_id: int, size: int) -> dict[str, int]:
         tagged = tag(end_user, memories)
     provider = memory_model()
     cases = _cases(end_user, memories) if provider else []
-    found: Sequence[FoundRelation] = ()
+    relations: Sequence[FoundRelation] = ()
     if provider and cases:
         try:
-            found = model_calls.ask(
+            relations = model_calls.ask(
                 end_user, provider, "classify", lambda: provider.classify(cases)
             )
         except (TransientError, RefusedError):
@@ -120,7 +120,7 @@ def _batch(end_user_id: int, size: int) -> dict[str, int]:
     with atomic():
         if EndUser.objects.lock(end_user_id) is None:
             return {}
-        written = _write(end_user, cases, found)
+        written = _write_edges(end_user, cases, relations)
         mark(end_user, memories)
     return {
         "memories": len(memories),
@@ -131,16 +131,16 @@ def _batch(end_user_id: int, size: int) -> dict[str, int]:
 
 
 def mark(end_user: EndUser, memories: Sequence[Memory]) -> None:
-    """Notes that these memories were looked at, but those that say something else by now."""
+    """Marks these memories as done, except those whose content has changed meanwhile."""
     texts = {memory.pk: memory.content for memory in memories}
     current = Memory.objects.of(end_user).filter(pk__in=texts).values_list("pk", "content")
-    same = [pk for pk, content in current if texts[pk] == content]
-    Memory.objects.of(end_user).filter(pk__in=same).update(related_at=timezone.now())
+    unchanged = [pk for pk, content in current if texts[pk] == content]
+    Memory.objects.of(end_user).filter(pk__in=unchanged).update(related_at=timezone.now())
 
 
 def _cases(end_user: EndUser, memories: Sequence[Memory]) -> list[RelationCase]:
-    """Each memory beside the others that plausibly have to do with it; none without any. A
-    pair is shown once, and not at all where an edge says how the two stand."""
+    """Returns each memory with the others that may be related to it; memories without any are left
+    out. A pair is shown once, and not at all if an edge already states its relation."""
     near = _nearest(end_user, [memory.pk for memory in memories])
     ids = {pk for others in near.values() for pk in others} | set(near)
     rows = {
@@ -152,11 +152,11 @@ def _cases(end_user: EndUser, memories: Sequence[Memory]) -> list[RelationCase]:
     tagged = EntityLink.objects.of(end_user).filter(memory__in=rows)
     for pk, entity in tagged.values_list("memory", "entity"):
         entities_by_memory[pk].add(entity)
-    settled = _settled(end_user, ids)
+    settled = _settled_pairs(end_user, ids)
     levels = calibration_of(embedder().model)
 
     def weigh(one: Memory, other: Memory) -> float:
-        """The cosine of two memories, and what else speaks for a relation between them."""
+        """Returns their cosine, raised for a shared person, entity or conversation."""
         return (
             near[one.pk][other.pk]
             + levels.shared_person * bool(people[one.pk] & people[other.pk])
@@ -181,7 +181,7 @@ def _cases(end_user: EndUser, memories: Sequence[Memory]) -> list[RelationCase]:
 
 
 def _nearest(end_user: EndUser, ids: Sequence[UUID]) -> dict[UUID, dict[UUID, float]]:
-    """For each memory the nearest others, with their cosines."""
+    """Returns for each memory the nearest others, with their cosines."""
     near: dict[UUID, dict[UUID, float]] = {pk: {} for pk in ids}
     space = embedder().space
     params = {"end_user": end_user.pk, "ids": [*ids], "space": space, "limit": NEAREST}
@@ -190,44 +190,46 @@ def _nearest(end_user: EndUser, ids: Sequence[UUID]) -> dict[UUID, dict[UUID, fl
     return near
 
 
-def _settled(end_user: EndUser, ids: Collection[UUID]) -> set[frozenset[UUID]]:
-    """The pairs of which it is known how they stand: by an edge, or by an operator who took a
-    machine's edge away."""
+def _settled_pairs(end_user: EndUser, ids: Collection[UUID]) -> set[frozenset[UUID]]:
+    """Returns the pairs whose relation is decided, by an edge or by an operator who removed a
+    machine's edge."""
     edges = Edge.objects.of(end_user).filter(source__in=ids, target__in=ids)
-    known = edges.exclude(kind__startswith=Edge.SHARES_ENTITY).exclude(
+    deciding = edges.exclude(kind__startswith=Edge.SHARES_ENTITY).exclude(
         kind=Edge.Kind.WAS_CONTEXT_FOR
     )
-    pairs = {frozenset(pair) for pair in known.values_list("source", "target")}
+    pairs = {frozenset(pair) for pair in deciding.values_list("source", "target")}
     return pairs | graph.refused(end_user)
 
 
-def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[FoundRelation]) -> int:
-    """Writes the edges that are sure enough, between memories that are still active; returns
-    how many. The caller holds the end user's lock."""
+def _write_edges(
+    end_user: EndUser, cases: Sequence[RelationCase], relations: Iterable[FoundRelation]
+) -> int:
+    """Writes edges of enough confidence between memories that are still active, and makes
+    superseded memories outdated; returns how many edges. The caller holds the end user's lock."""
     shown = {frozenset((memory.id, other.id)) for memory, others in cases for other in others}
-    # A relation without a direction always the same way round.
+    # Conflicts, which have no direction, always the same way round.
     chosen = {
         (one.kind, *(min(ends, ends[::-1]) if one.kind is Edge.Kind.CONFLICTS else ends)): one
-        for one in found
+        for one in relations
         for ends in [(one.source, one.target)]
         if one.confidence >= MIN_CONFIDENCE and frozenset((one.source, one.target)) in shown
     }
-    ids = {pk for one in chosen.values() for pk in (one.source, one.target)}
+    ids = {pk for relation in chosen.values() for pk in (relation.source, relation.target)}
     rows = Memory.objects.of(end_user).active().filter(pk__in=ids).defer("tokens").in_bulk()
     edges = []
-    for (kind, source, target), one in chosen.items():
+    for (kind, source, target), relation in chosen.items():
         if source not in rows or target not in rows:
             continue
         if kind is Edge.Kind.SUPERSEDES:
-            # The older gives way, as when the newer was stored: undoable, and less certain.
-            if one.confidence >= SUPERSEDING and rows[source].said_at > rows[target].said_at:
+            # As if it was found when the newer was stored: undoable, and less certain.
+            if relation.confidence >= SUPERSEDING and rows[source].said_at > rows[target].said_at:
                 supersede(
                     end_user,
                     [rows[target]],
                     rows[source],
                     actor=ACTOR,
-                    why=stored(one.reason),
-                    certainty=one.confidence,
+                    why=stored(relation.reason),
+                    certainty=relation.confidence,
                 )
             continue
         edges.append(
@@ -236,8 +238,8 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
                 source_id=source,
                 target_id=target,
                 kind=kind,
-                reason=stored(one.reason),
-                confidence=min(1.0, one.confidence),
+                reason=stored(relation.reason),
+                confidence=min(1.0, relation.confidence),
             )
         )
     Edge.objects.bulk_create(edges, ignore_conflicts=True)
@@ -245,86 +247,86 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
 
 
 def tag(end_user: EndUser, memories: Sequence[Memory]) -> int:
-    """Makes the entities of these memories, and their edges by them, what their contents and
-    contacts say; returns how many rows were written. Doing it again changes nothing. The caller
-    holds the end user's lock."""
+    """Makes the entities and entity edges of these memories agree with their content and contacts;
+    returns how many rows were written. Repeating it changes nothing. The caller holds the end
+    user's lock."""
     if not memories:
         return 0
-    named = _named(end_user, memories)
-    by_key = _entity_rows(end_user, [one for names in named.values() for one in names])
-    wanted = {(pk, by_key[one.key].pk) for pk, names in named.items() for one in names}
-    links = EntityLink.objects.of(end_user).filter(memory__in=list(named))
-    there = {(link.memory_id, link.entity_id): link.pk for link in links}
-    EntityLink.objects.filter(pk__in=[pk for at, pk in there.items() if at not in wanted]).delete()
+    tagged = _named_entities(end_user, memories)
+    by_key = _entity_rows(end_user, [one for names in tagged.values() for one in names])
+    wanted = {(pk, by_key[one.key].pk) for pk, names in tagged.items() for one in names}
+    links = EntityLink.objects.of(end_user).filter(memory__in=list(tagged))
+    linked = {(link.memory_id, link.entity_id): link.pk for link in links}
+    EntityLink.objects.filter(pk__in=[pk for at, pk in linked.items() if at not in wanted]).delete()
     fresh = [
         EntityLink(end_user=end_user, memory_id=memory, entity_id=entity)
-        for memory, entity in sorted(wanted - set(there))
+        for memory, entity in sorted(wanted - set(linked))
     ]
     EntityLink.objects.bulk_create(fresh, ignore_conflicts=True)
-    names = {pk: {by_key[one.key].name for one in found} for pk, found in named.items()}
-    joined = _standing_edges(end_user, names)
+    names = {pk: {by_key[one.key].name for one in named} for pk, named in tagged.items()}
+    joined = _entity_edges(end_user, names)
     entity_names = {entity.pk: entity.name for entity in by_key.values()}
-    return len(fresh) + _join(end_user, memories, entity_names, joined)
+    return len(fresh) + _join_by_entity(end_user, memories, entity_names, joined)
 
 
-def _named(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, list[Named]]:
-    """What each memory names. People it is linked to count by their names, also where it calls
-    them otherwise."""
+def _named_entities(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, list[Named]]:
+    """Returns the entities that each memory names. People to whom it is linked count by the names
+    of their contacts, even if it calls them otherwise."""
     links = Link.objects.of(end_user).standing().filter(memory__in=[m.pk for m in memories])
     people: dict[UUID, dict[str, str]] = defaultdict(dict)
     for link in links.select_related("contact").order_by("pk").defer("contact__memory_ids"):
         for written in (link.contact.name, *link.contact.aliases):
             people[link.memory_id].setdefault(written, link.contact.name)
-    named = {}
+    named_by_memory = {}
     for memory in memories:
-        known = people[memory.pk]
-        found = {one.key: one for one in entities.tag(memory.content, known)}
-        for name in known.values():
+        people_named = people[memory.pk]
+        by_key = {one.key: one for one in entities.tag(memory.content, people_named)}
+        for name in people_named.values():
             linked = Named(Kind.PERSON, name[: entities.LONGEST], 0, 0)
-            found.setdefault(linked.key, linked)
-        named[memory.pk] = [one for key, one in found.items() if key]
-    return named
+            by_key.setdefault(linked.key, linked)
+        named_by_memory[memory.pk] = [one for key, one in by_key.items() if key]
+    return named_by_memory
 
 
-def _entity_rows(end_user: EndUser, named: Collection[Named]) -> dict[str, Entity]:
-    """The entities of these names by their keys, made where there were none."""
-    keys = {one.key: one for one in named}
+def _entity_rows(end_user: EndUser, tagged: Collection[Named]) -> dict[str, Entity]:
+    """Returns the entities of these names by their keys; creates missing ones."""
+    keys = {one.key: one for one in tagged}
     rows = Entity.objects.of(end_user).filter(key__in=keys)
-    known = {row.key for row in rows}
+    known_keys = {row.key for row in rows}
     missing = [
         Entity(end_user=end_user, kind=one.kind, name=one.name, key=key)
         for key, one in sorted(keys.items())
-        if key not in known
+        if key not in known_keys
     ]
     Entity.objects.bulk_create(missing, ignore_conflicts=True)
     return {row.key: row for row in (rows.all() if missing else rows)}
 
 
-def _standing_edges(
+def _entity_edges(
     end_user: EndUser, names: Mapping[UUID, Collection[str]]
 ) -> set[tuple[str, frozenset[UUID]]]:
-    """Which of these memories (with the names of their entities) an entity joins to which others,
-    either way. Takes away the edges by an entity that one of them no longer speaks of."""
+    """Returns the entity edges of these memories, in either direction, as (kind, pair). Deletes
+    those by an entity that one of them no longer mentions: ``names`` are the entities of each."""
     edges = Edge.objects.of(end_user).filter(kind__startswith=Edge.SHARES_ENTITY)
     ends = Q(source__in=list(names)) | Q(target__in=list(names))
     rows = list(edges.filter(ends).values_list("pk", "kind", "source", "target"))
-    gone = {
+    stale = {
         pk
         for pk, kind, *pair in rows
         if any(end in names and kind[len(Edge.SHARES_ENTITY) :] not in names[end] for end in pair)
     }
-    Edge.objects.filter(pk__in=gone).delete()
-    return {(kind, frozenset(pair)) for pk, kind, *pair in rows if pk not in gone}
+    Edge.objects.filter(pk__in=stale).delete()
+    return {(kind, frozenset(pair)) for pk, kind, *pair in rows if pk not in stale}
 
 
-def _join(
+def _join_by_entity(
     end_user: EndUser,
     memories: Sequence[Memory],
     names: Mapping[int, str],
     joined: set[tuple[str, frozenset[UUID]]],
 ) -> int:
-    """Joins each memory to the latest others of its entities (with their ``names``), but those that are
-    ``joined`` already; returns how many edges were new."""
+    """Joins each memory to the latest others of its entities (``names`` by id), except pairs that
+    are ``joined`` already; returns how many edges are new."""
     links = EntityLink.objects.of(end_user).filter(
         memory__status=Memory.Status.ACTIVE, memory__kind=Memory.Kind.FACT
     )
@@ -333,25 +335,25 @@ def _join(
     )
     total = Memory.objects.of(end_user).active().facts().count()
     most = min(COMMON, max(HANDFUL, COMMON_SHARE * total))
-    few = [pk for pk in names if 1 < counts.get(pk, 0) <= most]
+    distinctive = [pk for pk in names if 1 < counts.get(pk, 0) <= most]
     latest: dict[int, list[UUID]] = defaultdict(list)
-    ordered = links.filter(entity__in=few).order_by("-memory__said_at", "memory")
+    ordered = links.filter(entity__in=distinctive).order_by("-memory__said_at", "memory")
     for entity, memory in ordered.values_list("entity", "memory"):
         latest[entity].append(memory)
     refused = graph.refused(end_user)
     edges = []
-    for entity, speaking in latest.items():
+    for entity, mentioning in latest.items():
         kind = f"{Edge.SHARES_ENTITY}{names[entity]}"
         reason = Reason("shared_entity", name=names[entity]).stored
-        for one in (memory.pk for memory in memories if memory.pk in speaking):
-            for other in [pk for pk in speaking if pk != one][:JOINED]:
-                pair = frozenset((one, other))
+        for memory_id in (memory.pk for memory in memories if memory.pk in mentioning):
+            for other in [pk for pk in mentioning if pk != memory_id][:JOINED]:
+                pair = frozenset((memory_id, other))
                 if (kind, pair) not in joined and pair not in refused:
                     joined.add((kind, pair))
                     edges.append(
                         Edge(
                             end_user=end_user,
-                            source_id=one,
+                            source_id=memory_id,
                             target_id=other,
                             kind=kind,
                             reason=reason,

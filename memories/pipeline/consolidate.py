@@ -1,4 +1,4 @@
-"""What is new about a contact becomes part of its profile; the fragments step back."""
+"""Consolidates new memories about contacts into profiles, which then represent the memories."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,8 +25,8 @@ TOGETHER = 6
 
 
 def contacts_due(end_user_id: int) -> list[UUID]:
-    """The contacts of an end user whose profile has not taken in all that is known; none of one
-    who is gone."""
+    """Returns the contacts of an end user whose profile has not read all memories that are due;
+    none if the user is gone."""
     end_user = EndUser.objects.select_related("app").filter(pk=end_user_id).first()
     if end_user is None:
         return []
@@ -40,13 +40,13 @@ def contacts_due(end_user_id: int) -> list[UUID]:
 
 
 def together(contact_ids: Sequence[UUID]) -> list[Sequence[UUID]]:
-    """Contacts in groups, each of which is consolidated at once."""
+    """Returns contacts in groups, each to be consolidated together."""
     return [contact_ids[at : at + TOGETHER] for at in range(0, len(contact_ids), TOGETHER)]
 
 
 def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | None:
-    """A consolidation of the contact, claimed for this worker; None when one is under way,
-    waits for its next try, or the contact is gone."""
+    """Returns a consolidation of the contact, claimed for this worker; None if one is under way or
+    waits for its next try, or if the contact is gone."""
     try:
         with atomic():
             if EndUser.objects.lock(end_user_id) is None:
@@ -66,7 +66,7 @@ def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | 
 
 
 def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
-    """What a provider is given: the bounded profile and only the new memories, oldest first."""
+    """Returns the bounded profile and new memories for the provider, and the links of these."""
     contact = work.contact
     links = list(
         Link.objects.due(work.end_user)
@@ -85,8 +85,8 @@ def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
 
 
 def _as_read(memory: Memory) -> StoredMemory:
-    """A memory as a provider reads it: what was planned for a day is no plan after that day, and
-    what is to begin later holds then."""
+    """Returns a memory as a provider reads it: without plans for a day, which are none after it,
+    and without facts that only begin later."""
     stored, now = memory.as_stored(), timezone.now()
     return replace(
         stored,
@@ -100,27 +100,27 @@ def _as_read(memory: Memory) -> StoredMemory:
 
 
 def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> None:
-    """Takes the patch into the contact, its profile memory and its card, and lets the
-    sources that it speaks for step back. The caller holds the end user's lock.
+    """Applies the patch to the contact, its profile memory and its card, and marks the sources that
+    the profile now represents. The caller holds the end user's lock.
 
-    A memory that was corrected or unlinked while the model read it does not come in.
+    A memory that was corrected or unlinked while the model read it is left out.
     """
     end_user = work.end_user
     contact = Contact.objects.of(end_user).standing().get(pk=work.contact_id)
-    still = Link.objects.due(end_user).filter(pk__in=[link.pk for link in links])
-    still = still.select_related("memory").defer("memory__tokens")
-    absorbed = {link.memory_id: link.pk for link in still}
-    stale = {link.memory_id for link in links} - absorbed.keys()
-    patch = profiles.settled(patch, contact.pk, [link.memory.as_stored() for link in still])
-    # Only what tells the contact from everybody else.
+    current_links = Link.objects.due(end_user).filter(pk__in=[link.pk for link in links])
+    current_links = current_links.select_related("memory").defer("memory__tokens")
+    links_by_memory = {link.memory_id: link.pk for link in current_links}
+    stale = {link.memory_id for link in links} - links_by_memory.keys()
+    patch = profiles.settled(patch, contact.pk, [link.memory.as_stored() for link in current_links])
+    # Only references that distinguish the contact from everybody else.
     texts = [reference.text for reference in patch.references]
-    telling = set(own_references.chosen(end_user, contact, texts))
-    references = tuple(one for one in patch.references if one.text in telling)
+    distinctive = set(own_references.chosen(end_user, contact, texts))
+    references = tuple(one for one in patch.references if one.text in distinctive)
     patch = replace(patch, references=references)
-    profile, again = profiles.without(profiles.apply(derived.profile_of(contact), patch), stale)
-    taken = [pk for memory, pk in absorbed.items() if memory not in again]
-    Link.objects.filter(pk__in=taken).update(consolidated_at=timezone.now())
+    profile, to_reread = profiles.without(profiles.apply(derived.profile_of(contact), patch), stale)
+    link_ids = [pk for memory, pk in links_by_memory.items() if memory not in to_reread]
+    Link.objects.filter(pk__in=link_ids).update(consolidated_at=timezone.now())
     derived.set_profile(contact, profile)
     store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
-    derived.point_at_profiles(end_user, absorbed)
+    derived.point_at_profiles(end_user, links_by_memory)

@@ -1,8 +1,7 @@
-"""Which injected memories an exchange made use of: they were context for what was learnt then.
+"""Finds the injected memories that an exchange used: they were context for what was learnt then.
 
-A memory was used when the reply, or what the user says to it, repeats enough of what only it
-could have told: words of its own that neither the user's message before nor the other injected
-memories have.
+A memory was used if the reply, or what the user says to it, repeats enough of its words that the
+user's message before does not have. A word of several injected memories counts less.
 """
 
 from collections import Counter
@@ -19,26 +18,26 @@ from memories.search.tokens import own, tokenise
 from memories.types import Draft, ExtractionRequest, Turn
 from understanding.statements.own_words import own_words
 
-# A reply uses a memory when it has so many of its distinctive words, and this share of their
+# A reply uses a memory if it has so many of its distinctive words, and this share of their
 # weight (one over the number of injected memories that have the word). Two words of Chinese or
-# English seldom meet by chance where the user didn't say them.
+# English seldom coincide by chance if the user did not say them.
 LEAST_WORDS = 2
 SHARE = 0.5
-# What was injected for a reply: at most so long before it; the clock of the app may be late.
+# How long before a reply its injection was made, at most; the clock of the app may be late.
 FRESH, SKEW = timedelta(hours=1), timedelta(minutes=1)
 CONFIDENCE = 0.8
-_DERIVED = ("about:", "has:", "role:")  # tokens that stand for a matter, not for a word
+_DERIVED = ("about:", "has:", "role:")  # prefixes of tokens that stand for a topic, not for a word
 
 
 def used(reply: str, said: str, injected: Mapping[UUID, str]) -> list[UUID]:
-    """The memories (content by id) that ``reply`` made use of, when ``said`` was the user's
-    message before it."""
+    """Returns the memories (content by id) that ``reply`` used; ``said`` is the user's message
+    before it."""
     words = {pk: _words(content) for pk, content in injected.items()}
-    counts = Counter(word for some in words.values() for word in some)
+    counts = Counter(word for memory_words in words.values() for word in memory_words)
     reply_words, user_words = _words(reply), _words(said)
     chosen = []
-    for pk, some in words.items():
-        weights = {word: 1 / counts[word] for word in some - user_words}
+    for pk, memory_words in words.items():
+        weights = {word: 1 / counts[word] for word in memory_words - user_words}
         repeated = weights.keys() & reply_words
         weight = sum(weights[word] for word in repeated)
         if len(repeated) >= LEAST_WORDS and weight >= SHARE * sum(weights.values()):
@@ -57,15 +56,15 @@ def note(
     ids: Mapping[str, UUID],
     added: Collection[UUID],
 ) -> int:
-    """Counts the injected memories that the replies among the new turns used as mentioned, and
-    joins each to the memories that were stored (``added``; ``ids`` by the drafts' keys) from the same
-    exchange, the user's next turn included; it may have begun in the turns before. Returns how many
-    were used. The caller holds the end user's lock."""
+    """Counts injected memories as mentioned if replies among the new turns used them, and joins the
+    used ones to the memories that were stored (``added``; ``ids`` by the drafts' keys) from the
+    same exchange. That includes the user's next turn, and may begin in the turns before. Returns
+    how many memories the new replies used. The caller holds the end user's lock."""
     new = {turn.id for turn in request.turns}
     exchanges = [
-        one
-        for one in _exchanges([*request.context, *request.turns])
-        if new & {t.id for t in one if t}
+        exchange
+        for exchange in _exchanges([*request.context, *request.turns])
+        if new & {t.id for t in exchange if t}
     ]
     if not exchanges:
         return 0
@@ -76,7 +75,7 @@ def note(
         created_at__range=(min(said_at) - FRESH, max(said_at) + SKEW),
     )
     rows = list(injections.order_by("-created_at", "-pk"))
-    # Profiles are left out: they speak for people whom any reply may name.
+    # Profiles are left out: they are about people whom any reply may name.
     facts = Memory.objects.of(end_user).facts().exclude(status=Memory.Status.ARCHIVED)
     shown_ids = {pk for row in rows for pk in row.memory_ids}
     contents = dict(facts.filter(pk__in=shown_ids).values_list("pk", "content")) if rows else {}
@@ -86,13 +85,13 @@ def note(
         session = [row for row in rows if row.session_id == reply.session_id]
         injected = [row.memory_ids for row in session if first <= row.created_at <= last][:1]
         shown = {pk: contents[pk] for ids_ in injected for pk in ids_ if pk in contents}
-        before = said.content if said else ""
-        by_reply = used(reply.content, before, shown)
+        text_before = said.content if said else ""
+        by_reply = used(reply.content, text_before, shown)
         if reply.id in new:
             mentioned.update(by_reply)
-        by_user = used(own_words(following.content), before, shown) if following else []
+        by_user = used(own_words(following.content), text_before, shown) if following else []
         exchanged = {turn.id for turn in (said, reply, following) if turn}
-        learnt = {ids[d.key] for d in drafts if exchanged & set(d.extracted.turn_ids)}
+        learnt_ids = {ids[d.key] for d in drafts if exchanged & set(d.extracted.turn_ids)}
         edges += [
             Edge(
                 end_user=end_user,
@@ -103,7 +102,7 @@ def note(
                 confidence=CONFIDENCE,
             )
             for source in dict.fromkeys(by_reply + by_user)
-            for target in sorted(learnt & set(added))
+            for target in sorted(learnt_ids & set(added))
             if source != target
         ]
     for pk, times in mentioned.items():
@@ -113,16 +112,16 @@ def note(
 
 
 def _exchanges(turns: Iterable[Turn]) -> list[tuple[Turn | None, Turn, Turn | None]]:
-    """Each reply of the assistant between the user's turns before and after it in its session."""
-    said: dict[str, Turn] = {}
-    last: dict[str, int] = {}
-    found: list[tuple[Turn | None, Turn, Turn | None]] = []
+    """Returns (user turn before, reply, user turn after) for each reply, within its session."""
+    user_turns: dict[str, Turn] = {}
+    last_replies: dict[str, int] = {}
+    exchanges: list[tuple[Turn | None, Turn, Turn | None]] = []
     for turn in turns:
         if turn.role == "user":
-            said[turn.session_id] = turn
-            if (place := last.pop(turn.session_id, None)) is not None:
-                found[place] = (*found[place][:2], turn)
+            user_turns[turn.session_id] = turn
+            if (place := last_replies.pop(turn.session_id, None)) is not None:
+                exchanges[place] = (*exchanges[place][:2], turn)
         elif turn.role == "assistant":
-            last[turn.session_id] = len(found)
-            found.append((said.pop(turn.session_id, None), turn, None))
-    return found
+            last_replies[turn.session_id] = len(exchanges)
+            exchanges.append((user_turns.pop(turn.session_id, None), turn, None))
+    return exchanges

@@ -1,4 +1,4 @@
-"""Hides the memories and people that a user asks to forget, in a chat or on their own page, at once,
+"""Hides at once the memories and people that a user asks to forget, in a chat or on their own page,
 and schedules their erasure."""
 
 from collections.abc import Collection, Iterable
@@ -27,14 +27,14 @@ from understanding.requests import forget_reading
 from understanding.statements import secrets
 from understanding.text import one_line
 
-MAX_WORD = 40  # graphemes of what nothing was found for
+MAX_WORD = 40  # graphemes of a word for which nothing was found
 
 WHY = Reason("forget_asked").stored
 
 
 @dataclass(slots=True)
 class _ForgetScope:
-    """What one message asks to forget. ``whole``: people go also where more is known of them."""
+    """What one message asks to forget. ``whole``: contacts even if more is known about them."""
 
     memories: dict[UUID, Memory] = field(default_factory=dict)
     contacts: dict[UUID, Contact] = field(default_factory=dict)
@@ -56,105 +56,105 @@ def forget_chosen(
     contact_id: UUID | None = None,
     memory_id: UUID | None = None,
 ) -> Change | None:
-    """Hides a person with all that is about them, or a memory, and plans its erasure after the
-    grace period; an undo of the change calls it off. None where there is no such."""
+    """Hides a person with all that is about them, or a memory, and schedules its erasure after the
+    grace period; an undo of the change cancels it. None if there is no such person or memory."""
     locked = EndUser.objects.lock(end_user.pk)
     if locked is None:
         return None
-    what = _ForgetScope(whole=True)
+    scope = _ForgetScope(whole=True)
     ids = (memory_id,) if memory_id else ()
-    _gather(locked, ForgetRequest(contact_id=contact_id, memory_ids=ids), what)
-    return _hide(locked, what, actor) if what.memories or what.contacts else None
+    _gather(locked, ForgetRequest(contact_id=contact_id, memory_ids=ids), scope)
+    return _hide(locked, scope, actor) if scope.memories or scope.contacts else None
 
 
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
-    """Hides what the requests mean and plans its erasure, together for all that one message
-    asks; returns how many memories were hidden. The caller holds the lock."""
-    meant: dict[int, _ForgetScope] = {}
+    """Hides what the requests mean and schedules its erasure, together for all requests of one
+    message; returns how many memories were hidden. The caller holds the lock."""
+    scopes: dict[int, _ForgetScope] = {}
     for request in requests:
-        _gather(end_user, request, meant.setdefault(request.asked_in, _ForgetScope()))
-    return sum(_forget(end_user, asked_in, what) for asked_in, what in meant.items())
+        _gather(end_user, request, scopes.setdefault(request.asked_in, _ForgetScope()))
+    return sum(_forget_scope(end_user, asked_in, scope) for asked_in, scope in scopes.items())
 
 
 def follow(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
-    """Does what the extraction says the user asked to forget, and notes, to be reported, what new
-    turns ask to forget and a model's answer leaves out: a model alone hides nothing, nor do words
-    alone that it read otherwise. The caller holds the lock."""
+    """Carries out the forget requests of the extraction. Requests of new turns that the offline
+    reader finds and a model's answer leaves out are only noted, to be reported: a model alone hides
+    nothing, nor do words alone that it read otherwise. The caller holds the lock."""
     forget_asked(end_user, extraction.forget)
-    answered = {one.asked_in for one in extraction.forget}
+    answered = {found.asked_in for found in extraction.forget}
     asking = [t for t in request.turns if t.role == "user" and t.id not in answered]
     if extraction.retracted_turn_ids or not any(forget_reading.may_ask(t.content) for t in asking):
         return
     missing: dict[int, set[str]] = {}
     names = {person.id: person.name for person in request.people}
-    for one in offline_provider().extract(request).value.forget:
-        if one.asked_in not in answered and not one.unclear:
-            named = [names[one.contact_id]] if one.contact_id in names else []
-            words = missing.setdefault(one.asked_in, set())
-            words.update(one_line(word, MAX_WORD) for word in (*named, *one.words))
+    for found in offline_provider().extract(request).value.forget:
+        if found.asked_in not in answered and not found.unclear:
+            names_found = [names[found.contact_id]] if found.contact_id in names else []
+            words = missing.setdefault(found.asked_in, set())
+            words.update(one_line(word, MAX_WORD) for word in (*names_found, *found.words))
     for turn, words in missing.items():
         asked = Message.objects.of(end_user).filter(pk=turn).first()
         erasure_requests.note(end_user, asked, words)
 
 
-def _forget(end_user: EndUser, asked_in: int, what: _ForgetScope) -> int:
+def _forget_scope(end_user: EndUser, asked_in: int, scope: _ForgetScope) -> int:
     asked = Message.objects.of(end_user).filter(pk=asked_in).first()
-    if asked is not None and not (what.memories or what.contacts or what.messages):
-        what.messages |= _telling_secret(end_user, asked)
-    if not (what.memories or what.contacts or what.messages):
-        unclear = what.unclear and not what.missing
-        erasure_requests.note(end_user, asked, what.missing, unclear=unclear)
+    if asked is not None and not (scope.memories or scope.contacts or scope.messages):
+        scope.messages |= _messages_with_secret(end_user, asked)
+    if not (scope.memories or scope.contacts or scope.messages):
+        unclear = scope.unclear and not scope.missing
+        erasure_requests.note(end_user, asked, scope.missing, unclear=unclear)
         return 0
-    told = Message.objects.of(end_user).filter(pk__in=what.messages - {asked_in})
-    said = " ".join(told.values_list("content", flat=True)).lower()
-    missing = {word for word in what.missing if word.lower() not in said}
+    messages = Message.objects.of(end_user).filter(pk__in=scope.messages - {asked_in})
+    their_text = " ".join(messages.values_list("content", flat=True)).lower()
+    missing = {word for word in scope.missing if word.lower() not in their_text}
     if asked is not None:
-        what.messages.add(asked.pk)
-    seen = sum(m.status != Memory.Status.ARCHIVED for m in what.memories.values())
-    _hide(end_user, what, "extractor", WHY, asked, missing)
-    return seen
+        scope.messages.add(asked.pk)
+    hidden_count = sum(m.status != Memory.Status.ARCHIVED for m in scope.memories.values())
+    _hide(end_user, scope, "extractor", WHY, asked, missing)
+    return hidden_count
 
 
 def _hide(
     end_user: EndUser,
-    what: _ForgetScope,
+    scope: _ForgetScope,
     actor: str,
     why: str = "",
     asked: Message | None = None,
     missing: Iterable[str] = (),
 ) -> Change | None:
-    """Hides what is meant and schedules its erasure; returns the change that an undo takes back."""
-    contacts = list(what.contacts.values())
-    merged = [other.pk for other in end_user.contacts.all_merged_into(what.contacts)]
+    """Hides all in the scope and schedules its erasure; returns the change, which can be undone."""
+    contacts = list(scope.contacts.values())
+    merged = [other.pk for other in end_user.contacts.all_merged_into(scope.contacts)]
     change = erasure_requests.hide(
-        end_user, what.memories.values(), actor=actor, why=why, contacts=contacts
+        end_user, scope.memories.values(), actor=actor, why=why, contacts=contacts
     )
     erasure_requests.schedule(
         end_user,
         change,
-        memory_ids=what.memories,
-        contact_ids=[*what.contacts, *merged],
-        message_ids=what.messages,
-        words=what.words,
-        names=what.names,
-        unsure_messages=what.unsure_messages,
-        unsure_contacts=what.unsure_contacts,
+        memory_ids=scope.memories,
+        contact_ids=[*scope.contacts, *merged],
+        message_ids=scope.messages,
+        words=scope.words,
+        names=scope.names,
+        unsure_messages=scope.unsure_messages,
+        unsure_contacts=scope.unsure_contacts,
         asked=asked,
         missing=missing,
     )
-    told_in = {pk for memory in what.memories.values() for pk in memory.source_message_ids}
-    context_tokens.retokenise_beside(end_user, told_in | what.messages)
+    source_ids = {pk for memory in scope.memories.values() for pk in memory.source_message_ids}
+    context_tokens.retokenise_beside(end_user, source_ids | scope.messages)
     return change
 
 
-def _telling_secret(end_user: EndUser, asked: Message) -> set[int]:
-    """The user's messages that tell a secret of the kind that a later one asks to forget: no memory
-    holds one, and nobody has to repeat it."""
+def _messages_with_secret(end_user: EndUser, asked: Message) -> set[int]:
+    """Returns the user's earlier messages that state a secret of the kind that ``asked`` asks to
+    forget: no memory contains one, and users should not have to repeat it."""
     kinds = secrets.labels(asked.content)
     if not kinds:
         return set()
-    named = reduce(or_, (Q(content__icontains=kind) for kind in kinds))
-    rows = Message.objects.of(end_user).by_user().filter(named, pk__lt=asked.pk)
+    names_kind = reduce(or_, (Q(content__icontains=kind) for kind in kinds))
+    rows = Message.objects.of(end_user).by_user().filter(names_kind, pk__lt=asked.pk)
     return {
         row.pk
         for row in rows
@@ -162,20 +162,20 @@ def _telling_secret(end_user: EndUser, asked: Message) -> set[int]:
     }
 
 
-def _gather(end_user: EndUser, request: ForgetRequest, into: _ForgetScope) -> None:
+def _gather(end_user: EndUser, request: ForgetRequest, scope: _ForgetScope) -> None:
     if request.unclear:
-        into.unclear = True
+        scope.unclear = True
         return
     if request.everything:
-        _gather_everything(end_user, request.asked_in, into)
+        _gather_everything(end_user, request.asked_in, scope)
         return
     contact = store.survivor(end_user, request.contact_id) if request.contact_id else None
-    meant = request.words or request.keys or request.memory_ids
-    whole = contact is not None and not meant
+    has_topic = request.words or request.keys or request.memory_ids
+    entire = contact is not None and not has_topic
     facts = Memory.objects.of(end_user).facts()
-    chosen = _chosen(request, contact)
+    chosen = _requested(request, contact)
     people = (
-        [contact, *end_user.contacts.all_merged_into([contact.pk])] if contact and whole else []
+        [contact, *end_user.contacts.all_merged_into([contact.pk])] if contact and entire else []
     )
     if people:
         names = left_of(end_user, names_of(people), [person.pk for person in people])
@@ -183,21 +183,21 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _ForgetScope) -> No
     memories = list(facts.filter(chosen).defer("tokens").distinct())
     if contact is None and request.words:
         memories = _closest(end_user, memories, request)
-    same = same_statement.below(end_user, {memory.pk for memory in memories})
-    memories += facts.filter(pk__in=same - {m.pk for m in memories}).defer("tokens")
-    if request.or_turn_ids and not (memories or whole):
-        last = ForgetRequest(turn_ids=request.or_turn_ids, asked_in=request.asked_in)
-        _gather(end_user, last, into)
+    same_ids = same_statement.below(end_user, {memory.pk for memory in memories})
+    memories += facts.filter(pk__in=same_ids - {m.pk for m in memories}).defer("tokens")
+    if request.or_turn_ids and not (memories or entire):
+        fallback = ForgetRequest(turn_ids=request.or_turn_ids, asked_in=request.asked_in)
+        _gather(end_user, fallback, scope)
         return
-    into.memories |= {memory.pk: memory for memory in memories}
-    into.messages.update(request.turn_ids)
-    if not (memories or whole):
-        of = [contact.name] if contact else []
-        into.missing.update(one_line(word, MAX_WORD) for word in (*of, *request.words))
-    into.words.update(request.words)
-    into.words.update(fact["value"] for memory in memories for fact in memory.facts)
+    scope.memories |= {memory.pk: memory for memory in memories}
+    scope.messages.update(request.turn_ids)
+    if not (memories or entire):
+        names_asked = [contact.name] if contact else []
+        scope.missing.update(one_line(word, MAX_WORD) for word in (*names_asked, *request.words))
+    scope.words.update(request.words)
+    scope.words.update(fact["value"] for memory in memories for fact in memory.facts)
     if contact is not None and people:
-        _gather_person(end_user, contact, people, request.asked_in, memories, into)
+        _gather_person(end_user, contact, people, request.asked_in, memories, scope)
 
 
 def _gather_person(
@@ -206,53 +206,56 @@ def _gather_person(
     people: Collection[Contact],
     asked_in: int,
     memories: Iterable[Memory],
-    into: _ForgetScope,
+    scope: _ForgetScope,
 ) -> None:
-    """What tells of a person until they are asked to be forgotten, and the person themself."""
+    """Adds the messages about a person before ``asked_in``, and the contact if all of it goes."""
     names = names_of(people)
-    into.words |= names
-    told = messages_about(end_user, people)
-    for wanted, found in ((into.messages, told.sure), (into.unsure_messages, told.unsure)):
-        wanted |= {pk for pk in found if not asked_in or pk < asked_in}
-    if into.whole or _only_by(contact, memories):
-        into.contacts[contact.pk] = contact
-        into.names |= names
-        into.unsure_contacts |= {*told.alike}
+    scope.words |= names
+    related = messages_about(end_user, people)
+    for ids, found_ids in ((scope.messages, related.sure), (scope.unsure_messages, related.unsure)):
+        ids |= {pk for pk in found_ids if not asked_in or pk < asked_in}
+    if scope.whole or _known_only_by(contact, memories):
+        scope.contacts[contact.pk] = contact
+        scope.names |= names
+        scope.unsure_contacts |= {*related.alike}
 
 
-def _gather_everything(end_user: EndUser, asked_in: int, into: _ForgetScope) -> None:
-    """All that is kept, the messages up to the one that asks, and everybody known only so."""
+def _gather_everything(end_user: EndUser, asked_in: int, scope: _ForgetScope) -> None:
+    """Adds all memories, the messages up to ``asked_in``, and contacts known only by these."""
     memories = list(Memory.objects.of(end_user).facts().defer("tokens"))
-    into.memories |= {memory.pk: memory for memory in memories}
-    told = Message.objects.of(end_user)
+    scope.memories |= {memory.pk: memory for memory in memories}
+    messages = Message.objects.of(end_user)
     until = Q(pk__lte=asked_in) if asked_in else Q()
-    into.messages.update(told.filter(until).values_list("pk", flat=True))
+    scope.messages.update(messages.filter(until).values_list("pk", flat=True))
     for contact in Contact.objects.of(end_user).standing():
-        into.words |= names_of([contact])
-        if _only_by(contact, memories):
-            into.contacts[contact.pk] = contact
-            into.names |= names_of([contact])
+        scope.words |= names_of([contact])
+        if _known_only_by(contact, memories):
+            scope.contacts[contact.pk] = contact
+            scope.names |= names_of([contact])
 
 
-def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
+def _requested(request: ForgetRequest, contact: Contact | None) -> Q:
+    """Returns a condition: the memories that a request means."""
     chosen = Q(pk__in=request.memory_ids)
     about = Q(pk__in=Link.objects.standing().filter(contact=contact).values("memory"))
     if request.turn_ids:
         chosen |= resting_on(request.turn_ids)
     if request.words or request.keys:
-        topic = _saying(request.words, shortest=1)
+        topic = _with_word(request.words, shortest=1)
         whose = {} if contact else {"person": None}
         for key in request.keys:
             topic |= Q(facts__contains=[{"key": key, **whose}])
-        # About the contact, or naming them where no link was made.
-        chosen |= topic & (about | _saying((contact.name, *contact.aliases))) if contact else topic
+        # About the contact, or naming them without a link.
+        chosen |= (
+            topic & (about | _with_word((contact.name, *contact.aliases))) if contact else topic
+        )
     elif contact is not None and not request.memory_ids:
         chosen |= about
     return chosen
 
 
-def _saying(words: Iterable[str], shortest: int = 2) -> Q:
-    """Memories whose content or quote has one of the words of at least so many characters."""
+def _with_word(words: Iterable[str], shortest: int = 2) -> Q:
+    """Returns a condition: content or quote contains one of the words that are long enough."""
     chosen = Q(pk__in=())
     for word in words:
         if len(word) >= shortest:
@@ -261,9 +264,9 @@ def _saying(words: Iterable[str], shortest: int = 2) -> Q:
 
 
 def _closest(end_user: EndUser, memories: list[Memory], request: ForgetRequest) -> list[Memory]:
-    """Without a person to hold on to, only the memories that share most words are meant, and
-    what the user told of themself under the attributes asked for. A lone word that several
-    people's lives share (school, a fight) says nothing of whose is meant: none then."""
+    """Returns the memories that a request without a person means: those that share most words with
+    it, and those with facts about the user under its attributes. A single word that fits several
+    people (school, a fight) does not tell which is meant, and selects only ``memory_ids``."""
 
     def shared(memory: Memory) -> int:
         text = f"{memory.content} {memory.quote}".lower()
@@ -273,9 +276,9 @@ def _closest(end_user: EndUser, memories: list[Memory], request: ForgetRequest) 
     closest = [memory for memory in memories if most and shared(memory) == most]
     if most == 1:
         people = Link.objects.of(end_user).standing().people_by_memory(closest)
-        lives = {person for memory in closest for person in people[memory.pk]}
+        people_meant = {person for memory in closest for person in people[memory.pk]}
         # The user's own counts as one.
-        if len(lives) + any(not people[memory.pk] for memory in closest) > 1:
+        if len(people_meant) + any(not people[memory.pk] for memory in closest) > 1:
             closest = [memory for memory in closest if memory.pk in request.memory_ids]
     return closest + [
         memory
@@ -285,8 +288,8 @@ def _closest(end_user: EndUser, memories: list[Memory], request: ForgetRequest) 
     ]
 
 
-def _only_by(contact: Contact, memories: Iterable[Memory]) -> bool:
-    """Whether nothing else is known of the contact: no other memory, nothing stated by an
+def _known_only_by(contact: Contact, memories: Iterable[Memory]) -> bool:
+    """Whether nothing else is known about the contact: no other memory, nothing stated by an
     operator or app (such values rest on no memory)."""
     others = Link.objects.standing().filter(contact=contact, memory__kind=Memory.Kind.FACT)
     others = others.exclude(memory__in=[memory.id for memory in memories])

@@ -1,7 +1,7 @@
-"""Pairs that may be one person and that the fast score leaves open, judged by the model.
+"""Has a model judge the pairs that may be one person and that the fast score leaves open.
 
-Many pairs a call, so many calls a day for each end user, and each pair once. "Different" is an
-answer like a person's, one change with a way back; "same" waits for a person, with its reason.
+Many pairs in a call, few calls a day for each end user, and each pair once. "Different" is applied
+like a person's answer, as a change that can be undone; "same" waits for a person, with its reason.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,22 +27,22 @@ from memories.types import Sameness
 
 ACTOR = "judge"
 PAIRS_PER_CALL = 12
-# Of one end user: some seventy pairs, more than blocking brings up of most in their whole life.
+# For one end user: some seventy pairs, more than blocking ever finds for most users.
 CALLS_A_DAY = 6
 
 
 def users_due() -> list[int]:
-    """The end users with pairs that nobody has judged; none where no model is set."""
+    """Returns the ids of end users with pairs that are not judged; none if no model is set."""
     if factory.reviewing_provider() is None:
         return []
-    return list(_waiting().order_by("end_user").values_list("end_user", flat=True).distinct())
+    return list(_unjudged().order_by("end_user").values_list("end_user", flat=True).distinct())
 
 
 def judge_user(end_user_id: int, budget: Budget) -> dict[str, int]:
-    """Judges a user's pairs until none is left, or the budget or the user's calls of the day are
-    spent; returns how many were ``judged`` and how many of them ``different``.
+    """Has a user's pairs judged until none is left, or the budget or the user's calls of the day
+    are spent; returns how many were ``judged`` and how many of them ``different``.
 
-    Raises ProviderError when the model gives no usable answer: the pairs wait for the next run.
+    Raises ProviderError if the model gives no usable answer: the pairs wait for the next run.
     """
     done = {"judged": 0, "different": 0}
     end_user = EndUser.objects.select_related("app").filter(pk=end_user_id).first()
@@ -52,7 +52,7 @@ def judge_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     today = ModelCall.objects.filter(created_at__gt=timezone.now() - timedelta(days=1))
     calls = CALLS_A_DAY - today.filter(end_user=end_user, purpose="judge").order_by().count()
     while budget.left and calls > 0:
-        rows = list(_waiting().filter(end_user=end_user).order_by("-confidence")[:PAIRS_PER_CALL])
+        rows = list(_unjudged().filter(end_user=end_user).order_by("-confidence")[:PAIRS_PER_CALL])
         if not rows:
             break
         calls -= 1
@@ -70,9 +70,9 @@ def judge_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     return done
 
 
-def _waiting() -> QuerySet[Suggestion]:
-    open_ones = Suggestion.objects.listed().filter(state=Suggestion.State.OPEN, judged_at=None)
-    return open_ones.exclude(verdict=Suggestion.Verdict.CERTAIN)
+def _unjudged() -> QuerySet[Suggestion]:
+    open_pairs = Suggestion.objects.listed().filter(state=Suggestion.State.OPEN, judged_at=None)
+    return open_pairs.exclude(verdict=Suggestion.Verdict.CERTAIN)
 
 
 def _write(
@@ -81,8 +81,8 @@ def _write(
     rows: Iterable[Suggestion],
     judged: Mapping[int, tuple[Sameness, str]],
 ) -> int:
-    """Writes the verdicts; returns how many pairs are two people. A pair that the model left out
-    counts as unsure, so that it is not asked again."""
+    """Stores the verdicts; returns how many pairs are two people. A pair that the model left out
+    counts as unsure, so that it is not asked about again."""
     different = 0
     for row in rows:
         sameness, reason = judged.get(row.pk, (Sameness.UNSURE, ""))
@@ -90,8 +90,8 @@ def _write(
             if EndUser.objects.lock(end_user.pk) is None:
                 return different
             # A person may have decided meanwhile.
-            still = Suggestion.objects.of(end_user).filter(pk=row.pk, state=Suggestion.State.OPEN)
-            is_written = still.update(
+            opened = Suggestion.objects.of(end_user).filter(pk=row.pk, state=Suggestion.State.OPEN)
+            is_written = opened.update(
                 judgement=sameness,
                 judged_reason=reason,
                 judged_by=provider.model[:100],

@@ -1,8 +1,8 @@
-"""What a person or an app wrote as a memory, or corrected, is read like what users tell: its facts
-and when they hold, and what it contradicts.
+"""Reads memories that a person or an app wrote or corrected as if users had stated them: their
+facts and when these are valid, and what they contradict.
 
-A memory waits as ``unread``. One that has facts already, since it was moved to another person
-say, is only compared anew.
+A memory waits as ``unread``. One that has facts already, for example because it was moved to
+another person, is only compared again.
 """
 
 import logging
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 def waiting(end_user_id: int) -> list[UUID]:
-    """The memories of an end user that wait to be read, the oldest first."""
+    """Returns the ids of the memories of an end user that wait to be read, the oldest first."""
     return list(_due(end_user_id).order_by("said_at", "pk").values_list("pk", flat=True))
 
 
@@ -49,14 +49,14 @@ def _due(end_user_id: int) -> QuerySet[Memory]:
 
 
 def read(end_user_id: int, memory_id: UUID) -> bool:
-    """Reads a memory that waits; False when it is left for later, since the model can't be asked
-    now. What the model can never read is taken as it is."""
+    """Reads a waiting memory; False if it is left for later because the model is unavailable. One
+    that the model can never read is marked as read and stays as it is."""
     memory = _due(end_user_id).filter(pk=memory_id).select_related("end_user").first()
     if memory is None:
         return True
     try:
-        while not _write(memory, people := _about(memory), _draft(memory, people)):
-            pass  # they were merged, parted or unlinked meanwhile
+        while not _write(memory, people := _contacts_of(memory), _draft(memory, people)):
+            pass  # its contacts were merged, split or unlinked meanwhile
     except (TransientError, RefusedError) as error:
         log.info("memory %s is read later: %s", memory_id, error.reason)
         return False
@@ -66,15 +66,15 @@ def read(end_user_id: int, memory_id: UUID) -> bool:
     return True
 
 
-def _about(memory: Memory) -> list[Contact]:
+def _contacts_of(memory: Memory) -> list[Contact]:
     return list(Contact.objects.standing().filter(links__memory=memory, links__rejected=False))
 
 
 def _draft(memory: Memory, people: Sequence[Contact]) -> Draft:
-    """The memory as if it had just been told. Raises ProviderError."""
+    """Returns the memory as a draft, as if it had just been stated. Raises ProviderError."""
     stored = memory.as_stored()
-    read, facts = (None, stored.facts) if memory.facts else _read(memory, people)
-    times = read or ExtractedMemory("", stored.type, Subtype.OTHER, ())
+    reading, facts = (None, stored.facts) if memory.facts else _read_text(memory, people)
+    times = reading or ExtractedMemory("", stored.type, Subtype.OTHER, ())
     extracted = replace(
         times,
         content=memory.content,
@@ -86,23 +86,23 @@ def _draft(memory: Memory, people: Sequence[Contact]) -> Draft:
         happens_until=memory.happens_until_there if memory.happens_at else times.happens_until,
     )
     [vector] = model_calls.embed(memory.end_user, embedder(), [memory.content])
-    about = frozenset(contact.pk for contact in people)
+    linked = frozenset(contact.pk for contact in people)
     return Draft(
-        memory.content_hash, memory.content, stored.said_at, extracted, facts, vector, [], about,
+        memory.content_hash, memory.content, stored.said_at, extracted, facts, vector, [], linked,
         memory.pk,
     )  # fmt: skip
 
 
-def _read(
+def _read_text(
     memory: Memory, people: Sequence[Contact]
 ) -> tuple[ExtractedMemory | None, tuple[StoredFact, ...]]:
-    """What a provider reads in the words of a memory: the times of it, and the facts of the user and
-    of ``people``."""
+    """Returns what a provider reads in a memory: its times (None if it reads nothing), and the
+    facts about the user and ``people``."""
     content = in_first_person(memory.content)
     end_user, provider = memory.end_user, language_provider()
     request = ExtractionRequest(
         turns=(Turn(1, "user", content, memory.said_there),),
-        # Whom it was put down to is who "she", or nobody, stands for in it.
+        # Its first contact is the antecedent of "she" or of a dropped subject in it.
         context=tuple(Turn(0, "user", one.name, memory.said_there) for one in people[:1]),
         people=tuple(contact.person for contact in people),
         language=end_user.reads,
@@ -112,14 +112,14 @@ def _read(
     extraction = model_calls.ask(end_user, provider, "extract", call)
     if not extraction.memories:
         return None, ()
-    whose: dict[str, UUID | None] = {"": None}
+    people_by_ref: dict[str, UUID | None] = {"": None}
     for person in extraction.people:
-        known = person.contact_id or next(
+        contact_id = person.contact_id or next(
             (one.id for one in people if person.name in (one.name, *one.aliases)), None
         )
-        survivor = store.survivor(end_user, known) if known else None
+        survivor = store.survivor(end_user, contact_id) if contact_id else None
         if survivor is not None and survivor in people:
-            whose[person.ref] = survivor.pk
+            people_by_ref[person.ref] = survivor.pk
     dated = [
         candidates.with_period(replace(one, content=memory.content), memory.said_there)
         for one in extraction.memories
@@ -128,20 +128,20 @@ def _read(
         StoredFact(
             fact.key,
             fact.value,
-            whose[fact.person],
+            people_by_ref[fact.person],
             fact.valid_from or one.valid_from or memory.valid_from,
             fact.valid_to or one.valid_to or memory.valid_to,
         )
         for one in dated
         for fact in one.facts
-        if fact.person in whose
+        if fact.person in people_by_ref
     )
     first = dated[0] if len(dated) == 1 else replace(dated[0], valid_from=None, valid_to=None)
     return first, tuple(facts)
 
 
 def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
-    """False where the memory is about others than ``people`` by now."""
+    """Stores what was read; False, without storing, if the people of the memory have changed."""
     provider, end_user = language_provider(), memory.end_user
     cases = candidates.conflict_cases(end_user, [draft], embedder()) if draft.facts else []
     resolve = partial(provider.resolve, cases)
@@ -151,7 +151,7 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
         row = _due(end_user.pk).filter(pk=memory.pk).first() if locked else None
         if locked is None or row is None or row.content_hash != draft.key:
             return True
-        current = _about(row)
+        current = _contacts_of(row)
         if {*current} != {*people}:
             return False
         row.unread = False

@@ -1,9 +1,9 @@
-"""Long memories that are read often are split or said in fewer words, and memories that overlap
-become one that says all that they say (MIRA's refinement and consolidation).
+"""Splits or shortens long memories that are read often, and merges memories that overlap into one
+that states all that they state (MIRA's refinement and consolidation).
 
-A model is shown groups: a long memory alone, or a hub with the memories near to it. What it
-proposes is carried out only where it neither adds nor loses a number, date, name or negation; a
-merge is reviewed by a second model as well. The original of a split stays beside its pieces.
+A model is shown groups: a long memory alone, or a hub with the memories near to it. Its proposal
+is carried out only if it neither adds nor loses a number, date, name or negation; a merge is
+reviewed by a second model as well. The original of a split stays beside its pieces.
 """
 
 import math
@@ -41,16 +41,16 @@ from understanding.text import estimate_tokens, folded
 LONG = 50
 OLD = timedelta(days=7)
 READ = 5
-# Long memories, and changed ones that are compared with others, looked at in one round.
+# Long memories, and changed ones that are compared with others, processed in one round.
 LONG_AT_ONCE, COMPARED_AT_ONCE = 10, 250
-# Neighbours read of each memory, members of a group, memories shown in one call.
+# At most: neighbours read of each memory, members of a group, memories shown in one call.
 NEIGHBOURS, LARGEST, SHOWN = 24, 8, 24
-# Of the words of the shorter of two, weighed by how rare they are for this user, this share must
-# stand in the other too: "likes chess" and "likes opera" are near, and share little.
+# Of the words of the shorter of two, weighted by how rare they are for this user, the other must
+# contain this share: "likes chess" and "likes opera" are near, and share little.
 SHARED = 0.5
-# Hearsay is not joined with what is known (memories.types.ExtractedMemory).
+# Hearsay is not merged with what is certain (memories.types.ExtractedMemory).
 HEARSAY = 0.6
-# Words of its own that a new wording may have, to make a sentence of it.
+# The share of new words that a wording may have, to form a sentence.
 OWN_WORDS = 0.3
 
 ACTOR = "refiner"
@@ -60,7 +60,7 @@ _TIMES = ("happens_there", "valid_from", "valid_to", "expires_at")
 
 
 def users_due() -> list[int]:
-    """The end users with memories to look at; none without a model."""
+    """Returns the ids of end users with memories to refine; none without a model."""
     if memory_model() is None:
         return []
     due = (rows.order_by().values_list("end_user", flat=True) for rows in (_long(), _uncompared()))
@@ -68,11 +68,11 @@ def users_due() -> list[int]:
 
 
 def refine_user(end_user_id: int, budget: Budget) -> dict[str, int]:
-    """Refines what is due of an end user, within the budget; returns the counts of memories
-    looked at, split, trimmed, merged and made of merged ones, of proposals discarded, and of model
-    calls.
+    """Refines the memories of an end user that are due, within the budget; returns the counts of
+    memories looked at, split, trimmed, merged and made by merging, of proposals discarded, and of
+    model calls.
 
-    A memory is looked at once, whatever comes of it. Re-raises ProviderError; what was done
+    A memory is looked at once, whatever the outcome. Re-raises ProviderError; what was done
     before it stays done.
     """
     done = Counter(looked_at=0, split=0, trimmed=0, merged=0, into=0, discarded=0, calls=0)
@@ -88,55 +88,55 @@ def refine_user(end_user_id: int, budget: Budget) -> dict[str, int]:
             shown = [groups.pop(0)]
             while groups and sum(map(len, shown)) + len(groups[0]) <= SHOWN:
                 shown.append(groups.pop(0))
-            before = done["calls"]
-            _work_off(end_user, shown, done)
-            budget.spend(calls=done["calls"] - before)
+            calls_before = done["calls"]
+            _refine(end_user, shown, done)
+            budget.spend(calls=done["calls"] - calls_before)
         left = {memory.pk for group in groups for memory in group}
         now = timezone.now()
         with atomic():
             EndUser.objects.lock(end_user.pk)
             rows = Memory.objects.of(end_user)
-            seen = rows.filter(pk__in={memory.pk for memory in long} - left).update(refined_at=now)
-            seen += rows.filter(pk__in=fresh - left).update(compared_at=now)
-        budget.spend(rows=seen)
-        done["looked_at"] += seen
+            count = rows.filter(pk__in={memory.pk for memory in long} - left).update(refined_at=now)
+            count += rows.filter(pk__in=fresh - left).update(compared_at=now)
+        budget.spend(rows=count)
+        done["looked_at"] += count
     return dict(done)
 
 
 def _long() -> MemoryQuerySet:
-    """A text has at most as many tokens as characters; the exact length is for Python."""
+    """Returns candidates by their number of characters, which is at least the number of tokens."""
     rows = Memory.objects.active().facts().annotate(characters=Length("content"))
     rows = rows.filter(refined_at=None, access_count__gte=READ, characters__gte=LONG)
     return rows.filter(created_at__lte=timezone.now() - OLD)
 
 
 def _uncompared() -> MemoryQuerySet:
-    """Memories that changed since they were compared and have a vector of today's space."""
+    """Returns memories changed since they were compared, with a vector of the current space."""
     return (
         Memory.objects.active().facts().filter(compared_at=None, embedding_model=embedder().space)
     )
 
 
 def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]]:
-    """Groups of memories that may say the same, with one of ``fresh`` in each: a hub, which has
-    most near neighbours, and those of them that are near to each other too. A memory is in one
-    group at most."""
+    """Returns groups of memories that may state the same: a hub, which has the most near
+    neighbours, and those of them that are near to each other too. One of each near pair is in
+    ``fresh``. A memory is in one group at most."""
     pairs = near_pairs(end_user, fresh)
     memories = Memory.objects.of(end_user).in_bulk({pk for pair in pairs for pk in pair})
     edges = Edge.objects.of(end_user).filter(source__in=memories, target__in=memories)
-    told_apart = edges.filter(kind__in=_APART).values_list("source", "target")
-    # How much each word tells: the inverse of its frequency among the user's memories.
+    distinct_pairs = edges.filter(kind__in=_APART).values_list("source", "target")
+    # The weight of each word: its inverse frequency among the user's memories, as a logarithm.
     words = {word for m in memories.values() for word in own(m.tokens)}
     postings = Posting.objects.of(end_user).filter(token__in=words, status=Memory.Status.ACTIVE)
     counts = postings.order_by().values_list("token").annotate(Count("memory"))
     total = Memory.objects.of(end_user).active().count()
     weights = {word: math.log(1 + total / times) for word, times in counts}
     near: dict[UUID, dict[UUID, float]] = defaultdict(dict)
-    for one, other in pairs - _taken_apart(end_user) - set(map(frozenset, told_apart)):
+    for one, other in pairs - _undone_merges(end_user) - set(map(frozenset, distinct_pairs)):
         a, b = memories.get(one), memories.get(other)
         if a is None or b is None:  # erased meanwhile
             continue
-        if (shared := _shared(a, b, weights)) >= SHARED and not _differ(a, b):
+        if (shared := _shared_weight(a, b, weights)) >= SHARED and not _differ(a, b):
             near[one][other] = near[other][one] = shared
     groups: list[list[Memory]] = []
     grouped: set[UUID] = set()
@@ -153,7 +153,7 @@ def near_groups(end_user: EndUser, fresh: Collection[UUID]) -> list[list[Memory]
 
 
 def near_pairs(end_user: EndUser, fresh: Collection[UUID]) -> set[frozenset[UUID]]:
-    """Pairs of memories near in meaning, one of each among ``fresh``. One statement."""
+    """Returns pairs of memories near in meaning, one of each in ``fresh``. One statement."""
     params = {
         "space": embedder().space,
         "end_user": end_user.pk,
@@ -164,30 +164,30 @@ def near_pairs(end_user: EndUser, fresh: Collection[UUID]) -> set[frozenset[UUID
     return {frozenset(pair) for pair in fetch(_SQL["pairs"], params)}
 
 
-def _taken_apart(end_user: EndUser) -> set[frozenset[UUID]]:
-    """Pairs whose merge somebody undid, or what these were merged into since."""
+def _undone_merges(end_user: EndUser) -> set[frozenset[UUID]]:
+    """Returns the pairs whose merge somebody undid, or what they were merged into since."""
     changes = Change.objects.of(end_user).filter(verb=rewrite.MERGE).exclude(undone_at=None)
     merged = [[UUID(pk) for pk in ids[1:]] for ids in changes.values_list("subjects", flat=True)]
-    now = derived.follow_merged(end_user, {pk for ids in merged for pk in ids})
+    successors = derived.follow_merged(end_user, {pk for ids in merged for pk in ids})
     return {
         frozenset(pair)
         for ids in merged
-        for pair in combinations({now.get(pk, pk) for pk in ids}, 2)
+        for pair in combinations({successors.get(pk, pk) for pk in ids}, 2)
     }
 
 
-def _shared(one: Memory, other: Memory, weights: Mapping[str, float]) -> float:
-    """The share, by weight, of the words of the shorter memory that stand in the other too."""
+def _shared_weight(one: Memory, other: Memory, weights: Mapping[str, float]) -> float:
+    """Returns the share, by weight, of the words of the shorter memory that the other has too."""
     words, others = set(own(one.tokens)), set(own(other.tokens))
-    both, *each = (
+    common, *totals = (
         sum(weights.get(word, 0.0) for word in some) for some in (words & others, words, others)
     )
-    return both / min(each) if min(each) else 1.0
+    return common / min(totals) if min(totals) else 1.0
 
 
 def _differ(one: Memory, other: Memory) -> bool:
     """Whether the two differ in a number, date, time or the value of a single attribute, or only
-    one of them is over, or hearsay."""
+    one of them has ended or is hearsay."""
     pairs: list[tuple[Any, Any]] = [(numbers(one.content), numbers(other.content))]
     pairs += [(getattr(one, name), getattr(other, name)) for name in _TIMES]
     for a, b in pairs:
@@ -199,17 +199,17 @@ def _differ(one: Memory, other: Memory) -> bool:
     def plain(fact: dict[str, str]) -> str:
         return folded(str(fact["value"])).replace(" ", "")
 
-    known = {(f["person"], f["key"]): plain(f) for f in one.facts if is_single(f["key"])}
+    values = {(f["person"], f["key"]): plain(f) for f in one.facts if is_single(f["key"])}
     for fact in other.facts:
-        value, before = plain(fact), known.get((fact["person"], fact["key"]), "")
-        if before not in value and value not in before:
+        value, other_value = plain(fact), values.get((fact["person"], fact["key"]), "")
+        if other_value not in value and value not in other_value:
             return True
     is_over = bool(one.valid_to) != bool(other.valid_to)
     return is_over or (one.confidence < HEARSAY) != (other.confidence < HEARSAY)
 
 
-def _work_off(end_user: EndUser, groups: Sequence[Sequence[Memory]], done: Counter[str]) -> None:
-    """Carries out what the models propose for these groups and accept, and is faithful."""
+def _refine(end_user: EndUser, groups: Sequence[Sequence[Memory]], done: Counter[str]) -> None:
+    """Asks the models about these groups and carries out faithful proposals; counts in ``done``."""
     provider, reviewer = memory_model(), reviewing_provider()
     if provider is None or reviewer is None:
         return
@@ -234,13 +234,13 @@ def _work_off(end_user: EndUser, groups: Sequence[Sequence[Memory]], done: Count
         faithful = [one for one in faithful if one not in refused]
     for one in faithful:
         try:
-            done.update(_carried_out(end_user, one))
+            done.update(_carry_out(end_user, one))
         except InvalidCorrection:  # the memory has changed meanwhile
             done["discarded"] += 1
 
 
 def _is_faithful(texts: Sequence[str], memories: Sequence[Memory]) -> bool:
-    """Whether the texts add nothing to the memories, and one that takes their place loses nothing."""
+    """Whether the texts add nothing, and a single one, which replaces memories, loses nothing."""
     sources = [memory.content for memory in memories]
     known_words = set(tokenise(" ".join(sources)))
     for text in texts:
@@ -255,15 +255,15 @@ def _is_faithful(texts: Sequence[str], memories: Sequence[Memory]) -> bool:
     )
 
 
-def _carried_out(end_user: EndUser, one: Rewrite) -> dict[str, int]:
-    """Splits, trims or merges as ``one`` says; returns what was done. Raises InvalidCorrection."""
-    if len(one.ids) > 1:
-        why = Reason("overlapping", reason=one.reason).stored
-        rewrite.merge_memories(end_user, one.ids, one.texts[0], actor=ACTOR, why=why)
-        return {"merged": len(one.ids), "into": 1}
-    why = Reason("verbose", reason=one.reason).stored
-    if len(one.texts) > 1:
-        rewrite.split(end_user, one.ids[0], one.texts, actor=ACTOR, why=why)
+def _carry_out(end_user: EndUser, proposal: Rewrite) -> dict[str, int]:
+    """Splits, trims or merges as proposed; returns the counts. Raises InvalidCorrection."""
+    if len(proposal.ids) > 1:
+        why = Reason("overlapping", reason=proposal.reason).stored
+        rewrite.merge_memories(end_user, proposal.ids, proposal.texts[0], actor=ACTOR, why=why)
+        return {"merged": len(proposal.ids), "into": 1}
+    why = Reason("verbose", reason=proposal.reason).stored
+    if len(proposal.texts) > 1:
+        rewrite.split(end_user, proposal.ids[0], proposal.texts, actor=ACTOR, why=why)
         return {"split": 1}
-    rewrite.trim(end_user, one.ids[0], one.texts[0], actor=ACTOR, why=why)
+    rewrite.trim(end_user, proposal.ids[0], proposal.texts[0], actor=ACTOR, why=why)
     return {"trimmed": 1}

@@ -1,7 +1,7 @@
-"""The order of the pipeline, on one screen.
+"""Runs the steps of the pipeline in order, for batches and for consolidations.
 
 Every function may be called twice, by any worker, at any time: the claims decide who works,
-and a claim that was lost (a worker that was thought dead) writes nothing.
+and a worker that lost its claim (because it was thought dead) writes nothing.
 """
 
 import logging
@@ -47,34 +47,34 @@ from memories.types import ProfilePatch, ProfileRequest
 
 log = logging.getLogger(__name__)
 
-# Tries of what raises an error of our own: another may help where two workers met.
+# Tries of work that fails by an error of our own: another may help if two workers collided.
 MAX_FAULTS = 3
-# Tries at a model server that is away or overloaded: five within a few hours, then one every six
-# hours for a week.
+# Tries at a model server that is unavailable or overloaded: five within a few hours, then one every
+# six hours for a week.
 MAX_AWAY, LONGEST_WAIT = 33, timedelta(hours=6)
-# Tries of what read text that was erased before it could be stored: no fault of the model, and each
-# erasure takes one.
+# Tries of work whose text was erased before its result could be stored: no fault of the model, and
+# each erasure uses one.
 MAX_ERASURES = 20
-# A model server that refuses everything is probed every minute by the sweep, and work that
-# waits for it is due when it takes the probe; without a sweep, after this.
+# The sweep probes a model server that refuses everything every minute; work that waits for it is
+# due when it accepts the probe, or without a sweep after this.
 REFUSED_AGAIN = timedelta(minutes=15)
-# A database server that is started again is back by then.
+# A database server that is restarted is back by then.
 RECONNECT_S = 30
 
 
 class LostClaim(Exception):
-    """Another worker took the work over while this one was busy."""
+    """Another worker took over the work while this one was busy."""
 
 
 class ErasedMeanwhileError(TransientError):
-    """What was read was erased before its extraction could be stored: it is read anew at once."""
+    """Text was erased before its extraction could be stored: the batch is read again at once."""
 
     def __init__(self) -> None:
         super().__init__(Reason("held_forgotten"))
 
 
 def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
-    """Extracts one batch of an end user; False when none was to be done.
+    """Extracts one batch of an end user; False if there was none to do.
 
     buffer → extract → prepare → resolve → forget → sync contacts → store → link
     """
@@ -86,8 +86,8 @@ def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
 
 
 def _extract(batch: Batch) -> None:
-    """Reads a batch and stores what it says. Raises LostClaim and ProviderError; nothing is
-    written then."""
+    """Reads a batch and stores what it states. Raises LostClaim and ProviderError, and then stores
+    nothing."""
     provider, end_user, vectors = language_provider(), batch.end_user, embedder()
     request = buffer.request_for(batch, vectors if provider.reads_memories else None)
     call = partial(provider.extract, request)
@@ -106,9 +106,9 @@ def _extract(batch: Batch) -> None:
             mentions.setdefault(ref, []).append(draft.said_at)
     last_said = request.turns[-1].said_at
     with atomic():
-        locked = _hold(batch)
-        same = buffer.says_the_same(locked, (*request.context, *request.turns))
-        if not same or name_hashes.forgotten(locked) != hashes:
+        locked = _lock_claimed(batch)
+        is_unchanged = buffer.says_the_same(locked, (*request.context, *request.turns))
+        if not is_unchanged or name_hashes.forgotten(locked) != hashes:
             raise ErasedMeanwhileError
         forget_requests.follow(locked, request, extraction)
         denied = denials.since(locked, request.turns)
@@ -118,7 +118,7 @@ def _extract(batch: Batch) -> None:
         contact_ids = {people[ref]: contact.id for ref, contact in contacts.items()}
         drafts = [candidates.settle(draft, contact_ids) for draft in drafts]
         resolutions = {
-            key: [candidates.settle_ended(one, contact_ids) for one in found]
+            key: [candidates.settle_ended(resolution, contact_ids) for resolution in found]
             for key, found in resolutions.items()
         }
         store_memories.retract(
@@ -127,7 +127,7 @@ def _extract(batch: Batch) -> None:
         stored = store_memories.store(locked, drafts, resolutions, vectors.space, batch)
         sync_contacts.connect(locked, extraction, contacts, drafts, stored.ids, denied)
         if contacts and not buffer.extraction_due(locked):
-            auto_merge.follow(locked)  # once a backlog, after its last batch
+            auto_merge.follow(locked)  # once per backlog, after its last batch
         context_usage.note(locked, request, drafts, stored.ids, stored.added)
         _finish(
             batch,
@@ -140,30 +140,30 @@ def _extract(batch: Batch) -> None:
 
 
 def consolidate_user(end_user_id: int, until: float = float("inf")) -> int:
-    """Consolidates every contact of an end user that has something new; returns how many
-    runs were made. Nothing new makes no provider call. ``until`` is a ``time.monotonic()``
-    after which no further contact is begun."""
+    """Consolidates every contact of an end user that has new memories; returns how many runs
+    were made. Without new memories no provider is called. ``until`` is a ``time.monotonic()``
+    after which no further group of contacts is begun."""
     begin_consolidation(end_user_id)
     return sum(
-        consolidate_contacts(end_user_id, several)
-        for several in consolidate.together(consolidate.contacts_due(end_user_id))
+        consolidate_contacts(end_user_id, contact_ids)
+        for contact_ids in consolidate.together(consolidate.contacts_due(end_user_id))
         if time.monotonic() < until
     )
 
 
 def begin_consolidation(end_user_id: int) -> None:
-    """Notes that all that is extracted is being consolidated, and lets what was ahead when a
-    profile took it in, and is over now, be read again."""
+    """Stores that all extracted messages are being consolidated, and has memories read again whose
+    day was ahead when a profile read them, and is over now."""
     if (end_user := EndUser.objects.filter(pk=end_user_id).select_related("app").first()) is None:
         return
-    if (over := Link.objects.over_since(end_user)).exists():
-        over.update(consolidated_at=None)
+    if (over_links := Link.objects.over_since(end_user)).exists():
+        over_links.update(consolidated_at=None)
     EndUser.objects.filter(pk=end_user_id).update(consolidated_seq=F("extracted_seq"))
 
 
 def consolidate_contacts(end_user_id: int, contact_ids: Iterable[UUID]) -> int:
-    """Takes all that is new about contacts into their profiles; returns the runs it took. They are
-    asked about together, and each whose last run failed alone."""
+    """Consolidates all new memories of these contacts; returns the number of runs. The provider is
+    asked about them together, but about each contact whose last run failed alone."""
     runs = 0
     now = timezone.now
     while works := [w for pk in contact_ids if (w := consolidate.claim(end_user_id, pk, now()))]:
@@ -183,8 +183,8 @@ def consolidate_contacts(end_user_id: int, contact_ids: Iterable[UUID]) -> int:
 
 
 def _consolidate(works: Sequence[Consolidation]) -> list[Consolidation]:
-    """Asks about all ``works`` together, and about each that has no answer then alone. Those that
-    succeeded."""
+    """Asks about all ``works`` together, then alone about each that got no answer. Returns those
+    that succeeded."""
     provider, end_user = language_provider(), works[0].end_user
     asked: dict[UUID, tuple[ProfileRequest, list[Link]]] = {}
     patches: dict[UUID, ProfilePatch] = {}
@@ -194,17 +194,17 @@ def _consolidate(works: Sequence[Consolidation]) -> list[Consolidation]:
         requests = [request for request, links in asked.values() if links]
         call = partial(provider.consolidate, requests)
         try:
-            found = model_calls.ask(end_user, provider, "consolidate", call) if requests else {}
+            answers = model_calls.ask(end_user, provider, "consolidate", call) if requests else {}
         except (OutputError, PermanentError) as error:
             if len(works) == 1 or isinstance(error, RefusedError):
                 raise
-            return  # one of them may be why
-        patches.update(found)
+            return  # one of them may be the cause
+        patches.update(answers)
 
     def write(work: Consolidation) -> None:
         _, links = asked[work.contact_id]
         with atomic():
-            locked = _hold(work)
+            locked = _lock_claimed(work)
             if links:
                 consolidate.write(work, links, patches.get(work.contact_id, ProfilePatch()))
             _finish(work, memories=len(links))
@@ -220,11 +220,11 @@ def _consolidate(works: Sequence[Consolidation]) -> list[Consolidation]:
     done = [
         work for work in works if work not in left_out and with_outcome(partial(write, work), work)
     ]
-    return done + [one for work in left_out for one in _consolidate([work])]
+    return done + [done_work for work in left_out for done_work in _consolidate([work])]
 
 
 def process(end_user_id: int) -> None:
-    """Runs all that is due or waits for an end user, to the end."""
+    """Runs all work of an end user that is due or waits, to the end."""
     while extract_next(end_user_id, everything=True):
         pass
     for memory in read_facts.waiting(end_user_id):
@@ -233,9 +233,9 @@ def process(end_user_id: int) -> None:
 
 
 def with_outcome(step: Callable[[], None], *works: Work) -> bool:
-    """Runs a ``step`` of ``works`` within their time and writes its failure on their rows, whatever
-    it was: another try later when it may help, quarantine when it can't or was tried often enough.
-    True when it succeeded."""
+    """Runs a ``step`` of ``works`` within their time limit; True if it succeeded. Stores any
+    failure with their rows: another try later if that may help, quarantine if it can't or was tried
+    often enough."""
     try:
         with time_limit(works[0].TIME_LIMIT.total_seconds()):
             step()
@@ -243,16 +243,16 @@ def with_outcome(step: Callable[[], None], *works: Work) -> bool:
         for work in works:
             log.warning("%s %s was taken over by another worker", work._meta.model_name, work.pk)
         return False
-    except Exception as error:  # noqa: BLE001 what fails is this work alone
+    except Exception as error:  # noqa: BLE001 a failure concerns this work alone
         for work in works:
-            _fail(work, error)
+            _record_failure(work, error)
         return False
     return True
 
 
-def _fail(work: Work, error: Exception) -> None:
+def _record_failure(work: Work, error: Exception) -> None:
     reason = fault(error)
-    most, wait = _another_try(work, error)
+    most, wait = _retry_policy(work, error)
     attempts = work.attempts
     if isinstance(error, RefusedError):
         reason = Reason("server_refuses", cause=reason)
@@ -278,8 +278,8 @@ def _fail(work: Work, error: Exception) -> None:
     )
 
 
-def _another_try(work: Work, error: Exception) -> tuple[int, timedelta]:
-    """How many tries are made in all after such an error, and how long the next one waits."""
+def _retry_policy(work: Work, error: Exception) -> tuple[int, timedelta]:
+    """Returns how many tries are made in all after such an error, and the wait for the next."""
     backoff = timedelta(minutes=4 ** min(work.attempts - 1, Work.MAX_ATTEMPTS))
     match error:
         case RefusedError():
@@ -289,11 +289,11 @@ def _another_try(work: Work, error: Exception) -> tuple[int, timedelta]:
         case TransientError():
             asked = timedelta(seconds=error.retry_after or 0)
             return MAX_AWAY, max(min(backoff, LONGEST_WAIT), asked)
-        case OutputError():  # what a model writes is a draw: the next may be in form
+        case OutputError():  # a model's output is random: the next may be well-formed
             return MAX_FAULTS, backoff
         case ProviderError():
             return 0, backoff
-        case OperationalError() | InterfaceError():  # the connection, or the whole server, went
+        case OperationalError() | InterfaceError():  # the connection or the whole server was lost
             return Work.MAX_ATTEMPTS, timedelta()
         case TimeLimitExceeded():
             return MAX_FAULTS, backoff
@@ -308,42 +308,42 @@ def _another_try(work: Work, error: Exception) -> tuple[int, timedelta]:
     reraise=True,
 )
 def _write_failure(work: Work, **fields: object) -> None:
-    # One that works is kept: others up the stack have set it up, or are in a transaction of it.
+    # A usable connection is kept: callers have set it up, or are in a transaction of it.
     if connection.errors_occurred and not connection.in_atomic_block and not connection.is_usable():
         connection.close()
-    _held(work).update(**fields)
+    _claimed_row(work).update(**fields)
 
 
 def retry(work: Work) -> bool:
-    """Sends failed or quarantined work round again from the start, as an operator asks;
-    False when it is neither."""
+    """Makes failed, quarantined or cancelled work pending again, as an operator asks, with no tries
+    counted; False if it is in another state."""
     rows = type(work).objects.filter(pk=work.pk, state__in=Work.RETRIABLE)
     return bool(rows.update(state=Work.State.PENDING, attempts=0, error="", retry_at=None))
 
 
 def cancel(work: Work) -> bool:
-    """Leaves work undone for good, as an operator asks: its messages stay unread by extraction,
-    until it is retried. False when it runs or is over."""
+    """Cancels work, as an operator asks: its messages are not extracted until it is retried.
+    False if it is running or done."""
     rows = type(work).objects.filter(pk=work.pk, state__in=Work.CANCELLABLE)
     now = timezone.now()
     return bool(rows.update(state=Work.State.CANCELLED, retry_at=None, finished_at=now))
 
 
-def _held(work: Work) -> QuerySet:
-    """The row of work, where this worker still holds it."""
+def _claimed_row(work: Work) -> QuerySet:
+    """Returns the row of the work if this worker still has the claim."""
     return type(work).objects.filter(pk=work.pk, state=Work.State.RUNNING, attempts=work.attempts)
 
 
-def _hold(work: Batch | Consolidation) -> EndUser:
-    """The locked end user of work that is still ours. Raises LostClaim."""
+def _lock_claimed(work: Batch | Consolidation) -> EndUser:
+    """Locks and returns the end user of work that this worker still claims. Raises LostClaim."""
     end_user = EndUser.objects.lock(work.end_user_id)
-    if end_user is None or not _held(work).exists():
+    if end_user is None or not _claimed_row(work).exists():
         raise LostClaim
     return end_user
 
 
 def _finish(work: Work, **result: int) -> None:
-    done = _held(work).update(
+    done = _claimed_row(work).update(
         state=Work.State.DONE,
         error="",
         result=result,

@@ -1,5 +1,5 @@
-"""Drafts become rows: what is new is inserted, what it replaces becomes outdated, and what has no
-vector gets one."""
+"""Stores drafts as memories, makes what they replace outdated, and embeds memories without a
+vector."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from memories.providers.embeddings import Embedder
 from memories.search import vectors
 from memories.types import Draft, Resolution, Resolutions, StoredFact, Verdict
 
-# People whom a message is about, at most: more are a list of names, in which no pronoun finds anybody.
+# The most people stored for a message: more are a list of names, to which no pronoun refers.
 MOST_PEOPLE = 6
 EMBEDDED_AT_ONCE = 128
 # Verdicts that keep both, and the edge that joins them.
@@ -32,7 +32,7 @@ _JOINED = {
 
 @dataclass(slots=True)
 class Stored:
-    """``ids`` maps each draft's key to the memory that now says it: its own row, or the
+    """``ids`` maps each draft's key to the memory that now states it: its own row, or the
     older one that it repeats. Never by position: a batch mixes inserts and repeats."""
 
     ids: dict[str, UUID] = field(default_factory=dict)
@@ -47,11 +47,11 @@ def store(
     space: str,
     batch: Batch | None = None,
 ) -> Stored:
-    """Writes the drafts as the resolutions say, and with their messages whom they are about. The
-    caller holds the end user's lock.
+    """Stores the drafts as the resolutions say, and for their messages the people they are about.
+    The caller holds the end user's lock.
 
     The unique constraint on active content decides what is a repetition: a row that another
-    writer has stored meanwhile is taken as it is.
+    writer has stored meanwhile is used as it is.
     """
     stored = Stored()
     repeated = {
@@ -62,78 +62,78 @@ def store(
     }
     new = {draft.key: draft for draft in drafts if draft.key not in repeated}
     _insert(end_user, new, stored, space, batch)
-    beside = {draft.id: draft.key for draft in drafts}
+    key_of = {draft.id: draft.key for draft in drafts}
     for key, target in repeated.items():
-        while (other := beside.get(target)) in repeated:  # told before, and a repetition itself
-            target = repeated[other]
-        stored.ids[key] = stored.ids[other] if other else target
-    again = [d for d in drafts if d.key in repeated or stored.ids[d.key] not in stored.added]
-    _note_repeats(end_user, again, stored)
+        while (other_key := key_of.get(target)) in repeated:  # a draft that itself repeats another
+            target = repeated[other_key]
+        stored.ids[key] = stored.ids[other_key] if other_key else target
+    repeats = [d for d in drafts if d.key in repeated or stored.ids[d.key] not in stored.added]
+    _note_repeats(end_user, repeats, stored)
     for key, draft in new.items():
         for resolution in resolutions.get(key, ()) if stored.ids[key] in stored.added else ():
-            _relate(end_user, stored, draft, resolution, drafts)
+            _apply_resolution(end_user, stored, draft, resolution, drafts)
     note_people(end_user, drafts)
     return stored
 
 
 def _insert(
-    end_user: EndUser, new: Mapping[str, Draft], stored: Stored, space: str, batch: Batch | None
+    end_user: EndUser, drafts: Mapping[str, Draft], stored: Stored, space: str, batch: Batch | None
 ) -> None:
     rows = []
-    for key, draft in new.items():
-        told = draft.extracted
+    for key, draft in drafts.items():
+        extracted = draft.extracted
         row = Memory(
             id=draft.id,
             end_user=end_user,
             batch=batch,
             content=draft.content,
             content_hash=key,
-            type=told.type,
-            subtype=told.subtype,
-            confidence=min(max(told.confidence, 0.0), 1.0),
-            speaker=told.speaker[:100],
-            quote=told.quote,
-            brackets=told.brackets,
-            source_message_ids=list(told.turn_ids),
+            type=extracted.type,
+            subtype=extracted.subtype,
+            confidence=min(max(extracted.confidence, 0.0), 1.0),
+            speaker=extracted.speaker[:100],
+            quote=extracted.quote,
+            brackets=extracted.brackets,
+            source_message_ids=list(extracted.turn_ids),
             facts=[fact_row(fact) for fact in draft.facts],
             embedding_model=space,
             embedding=draft.embedding,
             tokens=draft.tokens,
             learnt_day=end_user.activity_days,
-            expires_at=told.expires_at,
-            valid_from=told.valid_from,
-            valid_to=told.valid_to,
+            expires_at=extracted.expires_at,
+            valid_from=extracted.valid_from,
+            valid_to=extracted.valid_to,
         )
         row.say(draft.said_at)
-        row.happen(told.happens_at, told.happens_until)
+        row.happen(extracted.happens_at, extracted.happens_until)
         rows.append(row)
     Memory.objects.bulk_create(rows, ignore_conflicts=True)
-    active = Memory.objects.of(end_user).active().filter(content_hash__in=new)
+    active = Memory.objects.of(end_user).active().filter(content_hash__in=drafts)
     ids = dict(active.values_list("content_hash", "id"))
     stored.ids.update(ids)
     stored.added = [row.id for row in rows if ids.get(row.content_hash) == row.id]
 
 
 def _note_repeats(end_user: EndUser, drafts: Sequence[Draft], stored: Stored) -> None:
-    """A memory that was said again keeps the new source beside the old."""
+    """Adds the new sources, and a higher confidence, to memories that were stated again."""
     if not drafts:
         return
     rows = Memory.objects.of(end_user).only("source_message_ids", "confidence", "mention_count")
-    held = rows.in_bulk({stored.ids[draft.key] for draft in drafts})
+    memories = rows.in_bulk({stored.ids[draft.key] for draft in drafts})
     for draft in drafts:
-        memory = held.get(stored.ids[draft.key])
+        memory = memories.get(stored.ids[draft.key])
         if memory is None:
             continue
-        more = [i for i in draft.extracted.turn_ids if i not in memory.source_message_ids]
-        memory.source_message_ids = [*memory.source_message_ids, *more]
+        new_turns = [i for i in draft.extracted.turn_ids if i not in memory.source_message_ids]
+        memory.source_message_ids = [*memory.source_message_ids, *new_turns]
         memory.confidence = max(memory.confidence, draft.extracted.confidence)
-        memory.mention_count += bool(more)
+        memory.mention_count += bool(new_turns)
         memory.updated_at = timezone.now()
     fields = ["source_message_ids", "confidence", "mention_count", "updated_at"]
-    Memory.objects.bulk_update(held.values(), fields)
+    Memory.objects.bulk_update(memories.values(), fields)
 
 
-def _relate(
+def _apply_resolution(
     end_user: EndUser,
     stored: Stored,
     draft: Draft,
@@ -141,21 +141,21 @@ def _relate(
     drafts: Sequence[Draft],
 ) -> None:
     source = stored.ids[draft.key]
-    beside = {other.id: stored.ids[other.key] for other in drafts}
-    wanted = [beside.get(pk, pk) for pk in resolution.targets]
-    active = Memory.objects.of(end_user).active().filter(pk__in=wanted)
+    stored_by_draft = {other.id: stored.ids[other.key] for other in drafts}
+    target_ids = [stored_by_draft.get(pk, pk) for pk in resolution.targets]
+    active = Memory.objects.of(end_user).active().filter(pk__in=target_ids)
     targets = list(active.exclude(pk=source).defer("tokens"))
     if resolution.verdict is Verdict.SUPERSEDES:
-        # What an earlier resolution left of memories gives way in their place.
-        wholes = {*wanted} - {target.pk for target in targets}
+        # If an earlier resolution ended a target, what remained of it is superseded instead.
+        wholes = {*target_ids} - {target.pk for target in targets}
         parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF, target_id__in=wholes)
         whole_of = dict(parts.values_list("source_id", "target_id"))
         ended: dict[UUID, Sequence[StoredFact]] = {**resolution.ended}
-        for rest in Memory.objects.of(end_user).active().filter(pk__in=whole_of).defer("tokens"):
-            facts = rest.as_stored().facts
-            whole_ended = resolution.ended.get(whole_of[rest.pk], ())
-            ended[rest.pk] = [fact for fact in whole_ended if fact in facts]
-            targets += [rest] if rest.pk != source else []
+        for piece in Memory.objects.of(end_user).active().filter(pk__in=whole_of).defer("tokens"):
+            facts = piece.as_stored().facts
+            whole_ended = resolution.ended.get(whole_of[piece.pk], ())
+            ended[piece.pk] = [fact for fact in whole_ended if fact in facts]
+            targets += [piece] if piece.pk != source else []
         rewrite.supersede(
             end_user,
             targets,
@@ -182,8 +182,8 @@ def retract(
     at: datetime | None = None,
     memory_ids: Sequence[UUID] = (),
 ) -> None:
-    """Outdates the memories that the user took back ``at`` some time (default: now): these, and
-    those that rest only on these turns."""
+    """Makes outdated the memories that the user took back ``at`` some time (default: now): the
+    ``memory_ids``, and those that rest only on these turns."""
     if not turn_ids and not memory_ids:
         return
     current = Memory.objects.of(end_user).active().facts()
@@ -195,14 +195,14 @@ def retract(
         why=reasons.Reason("taken_back").stored,
         valid_to=at,
         certainty=edit_memories.CERTAINTY["user"],
-        until=datetime.min.replace(tzinfo=UTC),  # it never was
+        until=datetime.min.replace(tzinfo=UTC),  # it was never true
     )
 
 
 def note_people(end_user: EndUser, drafts: Iterable[Draft]) -> None:
-    """Writes with each message whom the memories that rest on it are about (the message that says
-    it, not those that only explain it), for the pronouns of the next messages. The caller holds
-    the end user's lock."""
+    """Stores with each message the people that the memories resting on it are about, for the
+    pronouns of the next messages. Only the last message of a memory counts, which states it;
+    earlier ones explain it. The caller holds the end user's lock."""
     about: dict[int, dict[UUID, None]] = {}
     for draft in drafts:
         turns = draft.extracted.turn_ids
@@ -223,11 +223,11 @@ def embed_missing(
     progress: Callable[[int], object] = lambda _n: None,
 ) -> int:
     """Embeds the end user's memories that have no vector in the embedder's space, chunk by chunk;
-    returns how many. Vectors that ``reembed`` has prepared are taken as they are; unless ``current``,
-    they are only prepared. ``until`` is a ``time.monotonic()`` after which no further chunk is begun.
-    Call it outside any lock.
+    returns how many. Vectors that ``reembed`` has prepared are used as they are; unless
+    ``current``, vectors are only prepared. ``until`` is a ``time.monotonic()`` after which no
+    further chunk is begun. Call it outside any lock.
 
-    A memory whose words change meanwhile stays open for the next call.
+    A memory whose content changes meanwhile is left to the next call.
     """
     space = embedder.space
     prepared = Vector.objects.of(end_user).filter(space=space, memory=OuterRef("pk"))
@@ -241,8 +241,8 @@ def embed_missing(
         texts = [(pk, content) for pk, content, is_prepared in rows if not is_prepared]
         if ready:
             vectors.take_prepared(end_user.pk, space, ready)
-        made = model_calls.embed(end_user, embedder, [content for _, content in texts])
-        embedded = [(*text, vector) for text, vector in zip(texts, made, strict=True)]
+        new_vectors = model_calls.embed(end_user, embedder, [content for _, content in texts])
+        embedded = [(*text, vector) for text, vector in zip(texts, new_vectors, strict=True)]
         filled = vectors.put(end_user.pk, space, embedded, current=current)
         done += filled
         progress(filled)

@@ -1,5 +1,5 @@
-"""`sync_contacts()` of Mio v2: upsert the people of an extraction, link its memories, and correct
-what the conversation says of known people: a better name, a name that was wrong, two who are one."""
+"""Upserts the people of an extraction (`sync_contacts()` of Mio v2), links its memories, and
+applies its corrections of known people: a better name, a name that was wrong, two who are one."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ ACTOR = "extractor"
 
 
 def learn_user_names(end_user: EndUser, introduced: Iterable[str]) -> None:
-    """Adds names by which the user introduced themself; the first five are kept."""
+    """Adds names by which the user introduced themself; at most five are stored."""
     by_key: dict[str, str] = {}
     for name in (*end_user.names, *introduced):
         by_key.setdefault(names.name_key(name), name)
@@ -39,12 +39,12 @@ def sync_contacts(
     denied: Denials = denials.NONE,
     user_names: Iterable[str] = (),
 ) -> tuple[dict[str, Contact], int]:
-    """Finds or makes a contact for each person and adds what was learnt of them, and the names by
-    which the user introduced themself. Returns the contacts by ref, and how many are new.
+    """Finds or creates a contact for each person and adds what was learnt about them, and the names
+    by which the user introduced themself. Returns the contacts by ref, and how many are new.
 
-    ``mentions`` are the times at which each ref was spoken of; ``said_at`` is the time for
-    one that no memory names. A name that several contacts bear is nobody's without a contact id. The caller
-    holds the end user's lock.
+    ``mentions`` are the times at which each ref was mentioned; ``said_at`` is the time for people
+    whom no memory names. A person without a contact id gets no contact if several bear the name.
+    The caller holds the end user's lock.
     """
     learn_user_names(end_user, user_names)
     contacts: dict[str, Contact] = {}
@@ -56,7 +56,7 @@ def sync_contacts(
         if contact is None:
             continue
         created += made
-        # Two refs may turn out to be one contact: both then share one instance.
+        # Two refs may be one contact: both then share one instance.
         contact = next((c for c in contacts.values() if c.id == contact.id), contact)
         contacts[person.ref] = contact
         fields = _learn(contact, person, denied)
@@ -70,8 +70,8 @@ def sync_contacts(
 def _contact_for(
     end_user: EndUser, person: ExtractedPerson, said_at: datetime, others: Collection[UUID]
 ) -> tuple[Contact | None, bool]:
-    """The contact of a person, made where there is none, and whether it is new; None where it can't
-    be told whose name it is. ``others`` are contacts whom the extraction keeps apart from them."""
+    """Returns the contact of a person, created if there is none, and whether it is new; None if the
+    name is ambiguous or invalid. ``others`` are contacts that the extraction distinguishes."""
     known = store.named(end_user, person, others)
     if known is not None:
         return known, False
@@ -91,17 +91,17 @@ def _contact_for(
 
 
 def _learn(contact: Contact, person: ExtractedPerson, denied: Denials) -> list[str]:
-    """Adds names, relationship and gender that were not known; returns the changed fields.
+    """Adds new names, a new relationship and a missing gender; returns the changed fields.
 
-    A real name takes the place of the role word that stood in for it (我的上司 → 王思琪).
+    A real name replaces a role word that served as the name (我的上司, my boss → 王思琪).
     """
     fields = []
     if kinship(contact.name) and not kinship(person.name):
-        taken = store.find(contact.end_user, person.name)
-        if all(other.id == contact.id for other in taken):
-            stood_in, contact.name = contact.name, person.name
+        bearers = store.find(contact.end_user, person.name)
+        if all(other.id == contact.id for other in bearers):
+            role_name, contact.name = contact.name, person.name
             contact.name_key = names.name_key(contact.name)
-            store.add_aliases(contact, [stood_in])
+            store.add_aliases(contact, [role_name])
             fields += ["name", "aliases"]
     if store.add_aliases(contact, denied.aliases(contact.id, [person.name, *person.aliases])):
         fields.append("aliases")
@@ -123,18 +123,18 @@ def connect(
     denied: Denials = denials.NONE,
 ) -> None:
     """Records the relations between people, links the stored memories (by the drafts' keys) to them
-    and renders their cards anew, and renames and unites known people as the user said, each as a change
-    of its own, which can be undone. The caller holds the end user's lock."""
-    touched = _relate(end_user, extraction, contacts, drafts, memory_ids, denied)
-    about = [
+    and renders their cards again. Renames and merges known people as the user said, each as a
+    change of its own, which can be undone. The caller holds the end user's lock."""
+    touched = _record_relations(end_user, extraction, contacts, drafts, memory_ids, denied)
+    memory_contacts = [
         (memory_ids[draft.key], contacts[ref], draft.extracted.link_confidence.get(ref, 1.0))
         for draft in drafts
         for ref in draft.extracted.people
         if ref in contacts
     ]
-    link(end_user, about, Link.MadeBy.EXTRACTOR)
+    link(end_user, memory_contacts, Link.MadeBy.EXTRACTOR)
     for contact in {
-        contact.id: contact for contact in (*touched, *(c for _, c, _ in about))
+        contact.id: contact for contact in (*touched, *(c for _, c, _ in memory_contacts))
     }.values():
         store.save(contact, [])
     for person in extraction.people:
@@ -142,10 +142,10 @@ def connect(
             _rename(end_user, person, contacts[person.ref], denied)
     for same in extraction.same:
         if same.one in contacts and same.other in contacts:
-            _unite(end_user, same, contacts[same.one], contacts[same.other])
+            _merge_or_suggest(end_user, same, contacts[same.one], contacts[same.other])
 
 
-def _relate(
+def _record_relations(
     end_user: EndUser,
     extraction: Extraction,
     contacts: Mapping[str, Contact],
@@ -153,8 +153,8 @@ def _relate(
     memory_ids: Mapping[str, UUID],
     denied: Denials,
 ) -> list[Contact]:
-    """Records who is whose what, resting on the memories that come from the same turns; returns
-    those of whom something is new."""
+    """Records how people are related, with the memories from the same turns as sources; returns the
+    contacts with new relations."""
     touched: list[Contact] = []
     for item in extraction.relations:
         if item.subject not in contacts or item.object not in contacts:
@@ -179,8 +179,8 @@ def link(
 ) -> int:
     """Links memories to contacts with a confidence in 0..1; returns how many links are new.
 
-    A link that exists stays as it is, so one that an operator rejected is never made again. A
-    memory that is gone by now, or was merged into another, is about nobody. Call it inside a
+    An existing link stays as it is, so one that an operator rejected is never made again. A
+    memory that is gone by now, or was merged into another, gets none. Call it inside a
     transaction that holds the end user's lock.
     """
     rows = [
@@ -196,48 +196,47 @@ def link(
     links = {(row.memory_id, row.contact_id): row for row in rows}
     ids = {row.memory_id for row in rows}
     known = Link.objects.of(end_user).filter(memory__in=ids)
-    made = set(known.values_list("memory_id", "contact_id"))
+    existing = set(known.values_list("memory_id", "contact_id"))
     memories = Memory.objects.of(end_user).filter(merged_into=None, pk__in=ids)
-    there = set(memories.values_list("pk", flat=True))
-    fresh = [links[key] for key in links if key[0] in there and key not in made]
+    memory_ids = set(memories.values_list("pk", flat=True))
+    fresh = [links[key] for key in links if key[0] in memory_ids and key not in existing]
     Link.objects.bulk_create(fresh, ignore_conflicts=True)
     return len(fresh)
 
 
 def note_unlinked(end_user_id: int) -> None:
-    """Stores whether the user has a memory of people that is linked to nobody. Searches over all users
-    for such memories then read few users."""
+    """Stores whether the user has a memory about people without a link, so that searches over all
+    users for such memories read few users."""
     has_unlinked = Memory.objects.unlinked([end_user_id]).exists()
     stale = EndUser.objects.filter(pk=end_user_id, has_unlinked=not has_unlinked)
     stale.update(has_unlinked=has_unlinked)
 
 
 def _rename(end_user: EndUser, person: ExtractedPerson, contact: Contact, denied: Denials) -> None:
-    """Gives the contact its better name, with the old one as an alias, and takes away aliases that
-    were wrong."""
+    """Gives the contact its better name, with the old one as alias, and removes wrong aliases."""
     wrong = {names.name_key(alias) for alias in person.wrong_aliases}
-    [better] = denied.aliases(contact.pk, [person.better_name]) or [""]
-    name = better or contact.name
-    aliases = [contact.name, *contact.aliases] if better else contact.aliases
-    gone = wrong - {names.name_key(name)}
-    kept = [alias for alias in aliases if names.name_key(alias) not in gone]
-    if name == contact.name and kept == contact.aliases:
+    [new_name] = denied.aliases(contact.pk, [person.better_name]) or [""]
+    name = new_name or contact.name
+    aliases = [contact.name, *contact.aliases] if new_name else contact.aliases
+    removed = wrong - {names.name_key(name)}
+    remaining = [alias for alias in aliases if names.name_key(alias) not in removed]
+    if name == contact.name and remaining == contact.aliases:
         return
-    why = Reason("called_better", name=name) if better else Reason("not_called_so")
+    why = Reason("called_better", name=name) if new_name else Reason("not_called_so")
     try:
         edit.edit_contact(
             end_user,
             contact.pk,
-            {"name": name, "aliases": kept},
+            {"name": name, "aliases": remaining},
             actor=ACTOR,
             why=why.stored,
         )
     except edit.NameTaken:
-        return  # somebody else's: whose it is then is for a person to say
+        return  # the name of somebody else: a person has to decide whose it is
 
 
-def _unite(end_user: EndUser, same: SamePerson, one: Contact, other: Contact) -> None:
-    """Merges the two where the user said so in words; else they are suggested."""
+def _merge_or_suggest(end_user: EndUser, same: SamePerson, one: Contact, other: Contact) -> None:
+    """Merges the two if the user said so in words; otherwise suggests the merge."""
     pair = (one.pk, other.pk)
     if not same.quote:
         suggestions.suggest_one(end_user, pair)
@@ -247,4 +246,4 @@ def _unite(end_user: EndUser, same: SamePerson, one: Contact, other: Contact) ->
     try:
         merge_contacts.merge(end_user, loser, survivor, actor=ACTOR, why=why)
     except merge.InvalidMerge:
-        return  # one already, or parted by a person
+        return  # merged already, or separated by a person

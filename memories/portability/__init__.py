@@ -1,5 +1,5 @@
-"""One end user's whole memory as a document, and back. What is derived is made anew; ids are kept
-where they are free in the database that reads the document."""
+"""Exports one end user's whole memory as a document, imports it, and moves users between cells. An
+import rebuilds derived data, and keeps the ids that are free in its database."""
 
 from memories.portability.document import SECTIONS as SECTIONS
 from memories.portability.document import export_user as export_user

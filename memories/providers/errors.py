@@ -1,10 +1,10 @@
-"""What can go wrong with a model, in two kinds: worth another try later, or not."""
+"""Errors of model calls: transient ones, which are worth another try later, and all others."""
 
 from accounts.reasons import CodedError, Reason
 
 
 class ProviderError(CodedError):
-    """A model call failed. Messages never hold chat text or keys."""
+    """A model call failed. Messages never contain chat text or keys."""
 
 
 class TransientError(ProviderError):
@@ -20,15 +20,15 @@ class PermanentError(ProviderError):
 
 
 class RefusedError(PermanentError):
-    """The server refuses whatever is asked: a wrong key, an unknown model or address, a page of
-    a proxy. No fault of the work, which waits until somebody mends it."""
+    """The server refuses every request: a wrong key, an unknown model or address, a page of a
+    proxy. The work is not at fault; it waits until an operator fixes the cause."""
 
     opens = False  # whether it is the first since the server last answered
 
 
 class OutputError(ProviderError):
-    """The model answered, but not in the agreed form, and one repair did not mend it. ``answer``
-    is what came, for operators: it may hold what a user said, so no log and no message has it."""
+    """The model answered, but not in the agreed form, and one repair did not help. ``answer`` is
+    its text, for operators: it may contain what a user said, so no log and no message has it."""
 
     def __init__(self, reason: Reason | str, answer: str = "") -> None:
         super().__init__(reason)
@@ -36,4 +36,4 @@ class OutputError(ProviderError):
 
 
 class CutOffError(OutputError):
-    """The answer ended at the length that the model may write: less may be asked for."""
+    """The answer was cut off at the model's maximum length: a smaller request may fit."""

@@ -1,4 +1,4 @@
-"""The providers that the settings ask for, one instance a process."""
+"""The providers that the settings name, one instance per process."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,12 +14,12 @@ from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.transport import ModelServer
 from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 
-# Nobody who talks waits longer for a second opinion.
+# The longest that a chat waits for a model to say who is meant.
 LONGEST_BUDGET_S = 10.0
 
 
 def language_provider() -> LanguageProvider:
-    """The provider named by MIO_LLM. Raises ImproperlyConfigured for an unknown one."""
+    """Returns the provider named by MIO_LLM. Raises ImproperlyConfigured for an unknown one."""
     if settings.MIO_LLM == "openai":
         return openai_provider(settings.MIO_LLM_MODEL)
     if settings.MIO_LLM == "offline":
@@ -28,18 +28,18 @@ def language_provider() -> LanguageProvider:
 
 
 def memory_model() -> OpenAIProvider | None:
-    """The model that relates, splits and merges memories; None where the settings name no server."""
+    """Returns the model that relates, splits and merges memories; None if no server is set."""
     return openai_provider(settings.MIO_LLM_MODEL) if settings.MIO_LLM == "openai" else None
 
 
 def reviewing_provider() -> OpenAIProvider | None:
-    """The model that reviews merges and compares records; None where the settings name no server."""
+    """Returns the model that reviews merges and compares records; None if no server is set."""
     return openai_provider(settings.MIO_LLM_REVIEW_MODEL) if settings.MIO_LLM == "openai" else None
 
 
 def resolving_provider() -> OpenAIProvider | None:
-    """The model that is asked whom a message means while somebody waits: once, by a client that
-    soon gives up. None where the settings name no server."""
+    """Returns the model that is asked whom a message means while a chat waits: it makes one attempt
+    with a short timeout. None if no server is set."""
     if settings.MIO_LLM != "openai":
         return None
     server = _model_server(
@@ -53,28 +53,28 @@ def resolving_provider() -> OpenAIProvider | None:
 
 
 def openai_provider(model: str) -> OpenAIProvider:
-    """One model of the server that the settings name."""
+    """Returns the provider that asks ``model`` of the server that the settings name."""
     return _openai_provider(_server(), model)
 
 
 def chat_model() -> ChatModel | None:
-    """The model to talk with; None where the settings name no server."""
+    """Returns the model for conversations; None if no server is set."""
     if settings.MIO_LLM != "openai":
         return None
     return ChatModel(_server(), settings.MIO_LLM_MODEL)
 
 
 def probes() -> dict[tuple[str, str], Callable[[], object]]:
-    """The smallest call to each model of a server that the settings name; it raises ProviderError."""
-    made: dict[tuple[str, str], Callable[[], object]] = {}
+    """Returns minimal calls, which may raise ProviderError, by provider and model of a server."""
+    calls: dict[tuple[str, str], Callable[[], object]] = {}
     if settings.MIO_LLM == "openai":
-        named = settings.MIO_LLM_MODEL, settings.MIO_LLM_REVIEW_MODEL, settings.MIO_RESOLVE_MODEL
-        for model in named:
-            made["openai", model] = openai_provider(model).probe
+        models = settings.MIO_LLM_MODEL, settings.MIO_LLM_REVIEW_MODEL, settings.MIO_RESOLVE_MODEL
+        for model in models:
+            calls["openai", model] = openai_provider(model).probe
     vectors = embedder()
     if vectors.name == "openai":
-        made[vectors.name, vectors.model] = lambda: vectors.embed_query("hello")
-    return made
+        calls[vectors.name, vectors.model] = lambda: vectors.embed_query("hello")
+    return calls
 
 
 def _server() -> ModelServer:
@@ -82,18 +82,18 @@ def _server() -> ModelServer:
 
 
 _model_server = cache(ModelServer)
-# What a server turns out not to take is kept with the provider.
+# Cached, since the provider remembers which parameters its server does not support.
 _openai_provider = cache(OpenAIProvider)
 
 
 @cache
 def offline_provider() -> LanguageProvider:
-    """The one that reads without a model, whatever the settings name."""
+    """Returns the provider that reads without a model, whatever the settings name."""
     return OfflineProvider()
 
 
 def embedder() -> Embedder:
-    """The embedder named by MIO_EMBEDDINGS. Raises ImproperlyConfigured for an unknown one."""
+    """Returns the embedder named by MIO_EMBEDDINGS. Raises ImproperlyConfigured if unknown."""
     return _embedder(
         settings.MIO_EMBEDDINGS,
         _server(),
@@ -103,8 +103,8 @@ def embedder() -> Embedder:
 
 
 def embedder_named(model: str, dimensions: int) -> Embedder:
-    """The embedder of another model than the settings', at the same server. Raises
-    ImproperlyConfigured where there can be none."""
+    """Returns an embedder of any model, local or of the configured server. Raises
+    ImproperlyConfigured if the dimensions do not fit or no server is set."""
     if model == LOCAL_MODEL and dimensions != LOCAL_DIMENSIONS:
         raise ImproperlyConfigured(f"{model} has {LOCAL_DIMENSIONS} dimensions.")
     if model != LOCAL_MODEL and not (settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL):

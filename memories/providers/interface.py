@@ -20,13 +20,13 @@ class LanguageProvider(Protocol):
 
     name: str
     model: str
-    reads_memories: bool  # whether ``extract`` makes use of the memories of its request
+    reads_memories: bool  # whether ``extract`` uses the memories of its request
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
-        """The memories and people in a batch of turns."""
+        """Extracts the memories and people from a batch of turns."""
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
-        """A resolution for each case, by the case's key; a missing key means NEW."""
+        """Returns the resolutions of each case by the case's key; a missing key means NEW."""
 
     def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
-        """What the new memories of each contact change in its profile, by id; one may be missing."""
+        """Returns profile patches from new memories, by the contact's id; some may be missing."""

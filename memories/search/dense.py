@@ -1,4 +1,4 @@
-"""Meaning search: cosine over the vectors of one end user's memories."""
+"""Vector search: cosine over the vectors of one end user's memories."""
 
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
@@ -17,7 +17,7 @@ _ARM = """(
         AND {wanted}
     ORDER BY place, memory_id LIMIT %({limit})s)
 """
-# Memories that no vector ranks, latest first; looked for only where the others don't suffice.
+# Memories that no vector ranks, latest first; read only if the ranked ones are too few.
 _OTHERS = """(
     SELECT {part}, id, -extract(epoch FROM said_at)::float8 FROM memories_memory
     WHERE end_user_id = %(end_user)s AND status = ANY(%(statuses)s) AND {wanted}
@@ -28,8 +28,8 @@ _NOTHING = "SELECT 0 AS part, NULL::uuid AS memory_id, NULL::float8 AS place WHE
 
 
 class Nearest(NamedTuple):
-    """The ids for each vector, nearest first, and ``others`` that none ranks, latest first;
-    ``cosines`` are those of the ranked."""
+    """The ids for each vector, nearest first, with their ``cosines``; ``others`` are ids that no
+    vector ranks, latest first."""
 
     ranked: list[list[UUID]]
     others: list[UUID]
@@ -42,39 +42,39 @@ def nearest(
     vectors: Sequence[Sequence[float]],
     limit: int,
 ) -> tuple[Nearest, Nearest]:
-    """For each vector the memories of the scope, nearest by cosine first; and, where they are
-    fewer than ``limit``, others, latest first. Then the same for those inside. All of the user's
-    vectors are compared, in one statement."""
+    """Returns, for each vector, the memories of the scope, nearest by cosine first, and if these
+    are fewer than ``limit``, others, latest first; then the same for ``Scope.inside``. Compares all
+    of the user's vectors, in one statement."""
     params = scope.params | {"space": space, "limit": limit}
     params |= {f"vector_{part}": HalfVector(list(v)).to_text() for part, v in enumerate(vectors)}
     within, inside = (subset and subset.sql for subset in (scope.within, scope.inside))
-    sought = [(within, "limit"), *([("SELECT id FROM inside", "inside_limit")] if inside else [])]
-    arms, others, first = list[str](), list[str](), 0
-    for ids, most in sought:
+    subsets = [(within, "limit"), *([("SELECT id FROM inside", "inside_limit")] if inside else [])]
+    arms, others, part_count = list[str](), list[str](), 0
+    for ids, most in subsets:
         among = {name: indexed(name, ids) if ids else "true" for name in ("memory_id", "id")}
         arms += [
-            _ARM.format(part=first + n, vector=n, wanted=among["memory_id"], limit=most)
+            _ARM.format(part=part_count + n, vector=n, wanted=among["memory_id"], limit=most)
             for n in range(len(vectors))
         ]
-        last = first + len(vectors)
-        others.append(_OTHERS.format(part=last, first=first, wanted=among["id"], limit=most))
-        first = last + 1
+        last = part_count + len(vectors)
+        others.append(_OTHERS.format(part=last, first=part_count, wanted=among["id"], limit=most))
+        part_count = last + 1
     sql = (
         f"WITH inside (id) AS MATERIALIZED ({inside or 'SELECT NULL::uuid'}), "  # noqa: S608
         f"ranked AS MATERIALIZED ({' UNION ALL '.join(arms) or _NOTHING}) "
         f"SELECT * FROM ranked UNION ALL {' UNION ALL '.join(others)}"
     )
     # For each part its ids, nearest first, with 1 less their places: cosines.
-    lists: list[dict[UUID, float]] = [{} for _ in range(first)]
+    cosines_by_part: list[dict[UUID, float]] = [{} for _ in range(part_count)]
     for part, pk, place in sorted(fetch(sql, params), key=itemgetter(0, 2, 1)):
-        lists[part][pk] = 1 - place
-    everything = _nearest(lists[: len(vectors)], lists[len(vectors)])
+        cosines_by_part[part][pk] = 1 - place
+    everything = _as_nearest(cosines_by_part[: len(vectors)], cosines_by_part[len(vectors)])
     if not inside:
-        return everything, _nearest([{} for _ in vectors], {})
-    return everything, _nearest(lists[len(vectors) + 1 : -1], lists[-1])
+        return everything, _as_nearest([{} for _ in vectors], {})
+    return everything, _as_nearest(cosines_by_part[len(vectors) + 1 : -1], cosines_by_part[-1])
 
 
-def _nearest(ranked: Sequence[dict[UUID, float]], rest: Iterable[UUID]) -> Nearest:
-    """From the cosines of what each vector ranks, nearest first."""
-    others = [pk for pk in rest if not any(pk in cosines for cosines in ranked)]
+def _as_nearest(ranked: Sequence[dict[UUID, float]], other_ids: Iterable[UUID]) -> Nearest:
+    """Returns the result from the cosines that each vector ranks, nearest first, and other ids."""
+    others = [pk for pk in other_ids if not any(pk in cosines for cosines in ranked)]
     return Nearest([list(cosines) for cosines in ranked], others, list(ranked))

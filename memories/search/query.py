@@ -1,5 +1,5 @@
-"""A query: its intent, the weights of word and vector search, the time that it asks about, whether it
-asks for what used to be, and the questions in it."""
+"""Interprets a query: its intent, the weights of word and vector search, the time that it asks
+about, whether it asks for what used to be, and the questions in it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +12,8 @@ from understanding.text import normalise
 
 
 class Intent(StrEnum):
-    """MIRA's four: a fact to look up, a field to look around in, these very words, or none
-    of them in particular."""
+    """MIRA's four: look up a fact, explore a field, find exact words, or none of these in
+    particular."""
 
     RECALL = "recall"
     EXPLORE = "explore"
@@ -21,7 +21,7 @@ class Intent(StrEnum):
     GENERAL = "general"
 
 
-#: The weights of word search and meaning search (MIRA).
+#: The weights of word search and vector search (MIRA).
 WEIGHTS = {
     Intent.RECALL: (0.6, 0.4),
     Intent.EXPLORE: (0.3, 0.7),
@@ -29,7 +29,7 @@ WEIGHTS = {
     Intent.GENERAL: (0.4, 0.6),
 }
 
-# Words in quotation marks, or a code or number that only its own spelling finds.
+# Words in quotation marks, or a code or number that only its exact spelling finds.
 _EXACT = regex.compile(
     r"""["“「『《][^"“”「」『』《》]{2,}["”」』》]|\b\d{5,}\b|\b[a-z]+-?\d[a-z\d-]*\b|\S@\S|https?://"""
 )
@@ -47,7 +47,7 @@ _RECALL = regex.compile(
 
 
 def infer(query: str) -> Intent:
-    """The intent that the form of ``query`` shows."""
+    """Returns the intent that the form of ``query`` shows."""
     text = normalise(query).strip()
     if _EXACT.search(text):
         return Intent.EXACT
@@ -78,8 +78,8 @@ def asks_past(message: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What the form of a query says: how it is meant, which time it asks about, and whether for what
-    used to be."""
+    """What the form of a query shows: its intent, the time it asks about, and whether it asks for
+    what used to be."""
 
     intent: Intent
     span: Span | None
@@ -87,10 +87,10 @@ class Understood:
 
 
 def understand(query: str, intent: str | None, moment: datetime) -> Understood:
-    """The intent as given, else inferred; the time as seen from ``moment`` by the asker's clock.
-    Raises ValueError for an unknown intent."""
-    meant = Intent(intent) if intent else infer(query)
-    return Understood(meant, span(query, moment), asks_past(query))
+    """Returns the intent as given, else inferred, and the time as seen from ``moment`` by the
+    asker's clock. Raises ValueError for an unknown intent."""
+    known_intent = Intent(intent) if intent else infer(query)
+    return Understood(known_intent, span(query, moment), asks_past(query))
 
 
 # More parts than this are searched as one query: each costs an embedding.
@@ -101,7 +101,7 @@ _NEXT = regex.compile(
     r"|[.?!;,]\s+(?:and )?(?:also|additionally|besides|another question|by the way)\b[, ]*",
     regex.IGNORECASE,
 )
-# Someone says that the question comes now: what went before it is talk.
+# Words that announce a question: what is before them is talk.
 _ANNOUNCED = regex.compile(
     r"(?:想|要)(?:要?问|知道|了解|说|请教|确认|搞清楚|弄清楚|弄明白)(?:一?下)?的?(?:问题|事情?)?"
     r"(?:其实|就)?(?:是)?(?:这个|这样)?[：:，,]"
@@ -113,12 +113,12 @@ _ANNOUNCED = regex.compile(
 
 
 def parts(query: str) -> list[str]:
-    """The questions of ``query`` in order, each without the talk that leads up to it; the
-    query itself when there is nothing to divide."""
-    found = []
+    """Returns the questions of ``query`` in order, each without the talk that leads up to it; only
+    the query itself if there is nothing to divide, or too many."""
+    questions = []
     for stretch in _NEXT.split(query):
         announced = [m.end() for m in _ANNOUNCED.finditer(stretch) if stretch[m.end() :].strip()]
         question = stretch[announced[-1] if announced else 0 :].strip()
         if question:
-            found.append(question)
-    return found if 0 < len(found) <= MOST_PARTS else [query]
+            questions.append(question)
+    return questions if 0 < len(questions) <= MOST_PARTS else [query]

@@ -1,11 +1,11 @@
-"""Hybrid search: word search and meaning search, fused, each result with its reasons.
+"""Hybrid search: word search and vector search, fused; each result has its reasons.
 
 A second step goes from a memory that answers half of a question to the one that answers the rest.
-"When is the birthday of the one who works at the zoo?" finds whose job it is; that person's
-birthday is another memory. What the first memory is about and the question does not name is
-the bridge: it is searched for with what the first memory leaves open (Qi et al., "Answering
-Complex Open-domain Questions Through Iterative Query Generation", EMNLP 2019, with words
-instead of a learnt generator).
+"When is the birthday of the one who works at the zoo?" finds whose job that is; the birthday is in
+another memory of that person. What the first memory is about and the question does not name leads
+there: the second step searches for it with the question's words that the first memory does not
+contain (Qi et al., "Answering Complex Open-domain Questions Through Iterative Query Generation",
+EMNLP 2019, with words instead of a learnt generator).
 """
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
@@ -41,27 +41,27 @@ from memories.types import ROLE
 from understanding.dates.time_range import Span
 from understanding.lexicon import words as lexicon_words
 
-# How far down each arm is read; below, a reciprocal rank hardly moves the order.
+# Results read from each arm; further down, a reciprocal rank hardly changes the order.
 DEPTH = 300
-# From so many of the best results the graph is walked.
+# The graph is walked from so many of the best results.
 SEEDS = 5
-# The part of a score that importance decides: the whole way from 0 to 1 is worth three of the
-# first ranks. Profiles don't need it to lead (see _direct), and a consolidated source (0.05)
-# that alone holds the answer must still be found.
+# The share of a score that importance decides: from 0 to 1 it is worth three of the first ranks.
+# Profiles don't need it to come first (see _direct_scores), and a consolidated source (0.05) that
+# alone contains the answer must still be found.
 IMPORTANCE_SHARE = 0.05
-# The part of a score that lying in the time asked about decides.
+# The share of a score that the rank within the time asked about decides.
 RANGE_SHARE = 0.5
-# What a memory beside a hit has at most of the hit's score; times the weight of the way there.
+# The most that a neighbour gets of a hit's score; times the weight of the path to it.
 GRAPH_SHARE = 0.8
-# What a memory has at most of the score of the one that superseded it.
+# The most that a superseded memory gets of the score of the one that superseded it.
 SUPERSEDED_SHARE = 0.95
-# So many results of the second step say that they come from it.
+# So many results of the second step state it as a reason.
 SHOWN_ONWARD = 10
 # The weight of the second step beside those of the two arms, which sum to 1. Measured: 0.1 to 0.3 are
 # alike.
 ONWARD_WEIGHT = 0.2
 
-# Nouns that only carry a description ("the one who …", 那个…的人): no memory answers by them.
+# Nouns that only head a description ("the one who …", 那个…的人): no memory answers them.
 _HEADS = lexicon_words("stopwords", "heads")
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
 _SQL = sql_pieces(__file__, columns=_SHOWN, known=KNOWN.format("c"), doubtful=DOUBTFUL)
@@ -69,15 +69,15 @@ _SQL = sql_pieces(__file__, columns=_SHOWN, known=KNOWN.format("c"), doubtful=DO
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory found. ``score`` is in 0..1; the ranks are those of
-    the two arms, from 1; ``reasons`` say why it is here.
+    """A memory that was found. ``score`` is in 0..1; the ranks are those of the two arms, from 1;
+    ``reasons`` state why it was found.
 
-    ``hops`` and ``path`` (the kind of each edge and the memory it was walked from) say how it
-    was reached from a better hit, 0 and empty for what was found by itself. ``in_range`` is
-    None where the query asked about no time. ``history``: it is no longer true;
-    ``superseded_by`` are the memories that took its place. ``relevance`` is None where the
-    embedding model is none that was calibrated, or could not be asked. ``people`` are the
-    contacts that it is about, as the index of names gives them, where they were asked for.
+    ``hops`` and ``path`` (the kind of each edge and the memory it was walked from) state how it was
+    reached from a better hit, 0 and empty if it was found directly. ``in_range`` is None if the
+    query asks about no time. ``history``: it is no longer true; ``superseded_by`` are the memories
+    that superseded it. ``relevance`` is None if the embedding model is not the calibrated one or
+    failed, or the memory is not embedded yet. ``people`` are the contacts that it is about, as in
+    the index of names, if requested.
     """
 
     memory: Memory
@@ -105,24 +105,22 @@ class Hit:
 
 @dataclass
 class Found:
-    """The best score and ranks of each memory over the questions of a query.
-
-    Inside, memories go by small numbers: a search looks up each of several hundred a dozen
-    times, and Python hashes a UUID slowly.
-    """
+    """The best score and ranks of each memory over the questions of a query. Memories have small
+    numbers here: a search looks up each of several hundred a dozen times, and Python hashes a UUID
+    slowly."""
 
     numbers: dict[UUID, int] = field(default_factory=dict)
     scores: dict[int, float] = field(default_factory=dict)
     words: dict[int, int] = field(default_factory=dict)
     meaning: dict[int, int] = field(default_factory=dict)
     onward: set[int] = field(default_factory=set)
-    # The score of each among the memories of the time asked about; None: no time was.
+    # Scores among the memories of the time asked about; None: the query asks about none.
     in_range: dict[int, float] | None = None
     beside: Mapping[UUID, Neighbour] = field(default_factory=dict)
-    # The edges met that lead to archived memories.
+    # The edges that lead to archived memories.
     dangling: Sequence[int] = ()
     judge: Judge | None = None
-    # What used to be is asked for.
+    # The query asks for what used to be.
     past: bool = False
 
     def add(
@@ -132,69 +130,72 @@ class Found:
         meaning: Sequence[UUID],
         onward: Sequence[UUID],
     ) -> None:
-        """Takes in what the arms give for one question, each best first."""
+        """Adds the results of the arms for one question, each best first."""
         ranked = [self._numbers_of(ids) for ids in (words, meaning, onward)]
-        _raise(self.scores, fuse(list(zip((*weights, ONWARD_WEIGHT), ranked, strict=True))))
-        for best, given in ((self.words, ranked[0]), (self.meaning, ranked[1])):
-            for rank, number in enumerate(given, start=1):
+        _raise_scores(self.scores, fuse(list(zip((*weights, ONWARD_WEIGHT), ranked, strict=True))))
+        for best, numbers in ((self.words, ranked[0]), (self.meaning, ranked[1])):
+            for rank, number in enumerate(numbers, start=1):
                 best[number] = min(rank, best.get(number, rank))
         self.onward.update(ranked[2][1:SHOWN_ONWARD])
 
     def add_in_range(
         self, weights: tuple[float, float], words: Sequence[UUID], meaning: Sequence[UUID]
     ) -> None:
-        """Takes in what the arms give for one question among the memories of the time asked
+        """Adds the results of the arms for one question among the memories of the time asked
         about."""
         ranked = [self._numbers_of(ids) for ids in (words, meaning)]
         self.in_range = self.in_range or {}
-        _raise(self.in_range, fuse(list(zip(weights, ranked, strict=True))))
+        _raise_scores(self.in_range, fuse(list(zip(weights, ranked, strict=True))))
         self.add_others(())
 
     def add_others(self, ids: Iterable[UUID]) -> None:
-        """Memories that no arm ranks come last: a result is never left out for its score."""
+        """Adds memories that no arm ranks, with score 0: no result is left out for its score."""
         for number in (*self._numbers_of(ids), *(self.in_range or ())):
             self.scores.setdefault(number, 0.0)
 
     def number(self, pk: UUID) -> int:
-        """Its number here, -1 for what no arm found."""
+        """Returns the number of a memory, -1 if no arm found it."""
         return self.numbers.get(pk, -1)
 
     def total(self, number: int) -> float:
-        """The score by the arms and by the time asked about."""
+        """Returns the score by the arms and the time asked about."""
         score = self.scores.get(number, 0.0)
         if not self.in_range:
             return score
         return (1 - RANGE_SHARE) * score + RANGE_SHARE * self.in_range.get(number, 0.0)
 
     def best(self, limit: int) -> list[UUID]:
+        """Returns the ids of the memories with the best total scores, best first."""
         ids = list(self.numbers)
         return [ids[number] for number in nlargest(limit, self.scores, key=self.total)]
 
     def _numbers_of(self, ids: Iterable[UUID]) -> list[int]:
-        known = self.numbers
-        return [known.setdefault(pk, len(known)) for pk in ids]
+        numbers = self.numbers
+        return [numbers.setdefault(pk, len(numbers)) for pk in ids]
 
 
-def _raise(scores: dict[int, float], given: Mapping[int, float]) -> None:
-    for number, score in given.items():
+def _raise_scores(scores: dict[int, float], higher: Mapping[int, float]) -> None:
+    for number, score in higher.items():
         if score > scores.get(number, -1.0):
             scores[number] = score
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """Only memories of these ``statuses``, and where given of these ``types``, about one of these
-    contacts, at least so important, of such ``metadata``, which held at ``valid_at``, and which
-    happened (else were said) from ``since`` to before ``until``; ``of_nobody``, only those that
-    should be about somebody. Without ``since`` and ``until``, a time that the query asks about puts
-    memories of it first and leaves out none. ``intent`` is inferred when not given.
+    """A search for memories of these ``statuses`` and, where given, of these ``types``, about one
+    of these contacts, with at least this importance, with this ``metadata``, true at ``valid_at``,
+    that happened (else were said) from ``since`` to before ``until``; with ``of_nobody``, only
+    those without a link that should have one. Without ``since`` and ``until``, a time that the
+    query asks about ranks memories of that time first and leaves out none. ``intent`` is inferred
+    if not given.
 
-    Memories up to ``hops`` edges from the best come below those; edges to archived memories that
-    are met on the way are removed, unless not to ``heal``. Where the best is less likely relevant
-    than ``floor``, or the query means nothing, nothing is found; of contacts that are given,
-    everything is. What is less likely than ``least`` is left out, whichever way it was found; what
-    can't be judged stays. ``with_former``: what is no longer true is searched as well where the query
-    asks for what used to be. ``with_people``: the hits say whom they are about."""
+    Memories up to ``hops`` edges from the best hits rank below these; with ``heal``, edges to
+    archived memories found on the way are deleted. If the best hit is less likely than ``floor`` or
+    the query means nothing, nothing is found, unless contacts are given. What is less likely than
+    ``least`` is left out, except what can't be judged. ``with_former``: if the query asks for what
+    used to be, outdated memories are searched as well. ``with_people``: hits include the contacts
+    they are about.
+    """
 
     query: str
     intent: str | None = None
@@ -225,13 +226,11 @@ def search(
     vector: Sequence[float] | None = None,
     embedding: QueryVectors | None = None,
 ) -> list[Hit]:
-    """The end user's memories for the query, best first: ``limit`` of them, or all there are.
-
-    ``vector`` is the query's embedding where the caller has it already, and ``embedding`` one
-    that was begun; when the embedder fails, words alone decide. At most four SQL statements and two more
+    """Returns the end user's memories for the query, best first: ``limit`` of them, or all there
+    are. ``vector`` is the query's embedding if the caller has it already, ``embedding`` one that
+    was begun; if the embedder fails, words alone decide. At most four SQL statements and two more
     for a further hop, whatever the number of memories. Raises LateError when the time of
-    ``embedding`` is over.
-    """
+    ``embedding`` is over."""
     query, limit = request.query, request.limit
     if limit <= 0:
         return []
@@ -254,23 +253,23 @@ def search(
         inside = Subset.of(_in_days(narrowed, understood.span).values("id"), "inside", among=about)
     scope = Scope(end_user, statuses, within, inside, limit, request.with_people)
     vectors = embedding.wait if embedding else lambda: [vector or ()] * len(parts(query))
-    found = _found(scope, query, understood, max(DEPTH, limit), embedder.space, vectors)
-    seeds = found.best(SEEDS) if request.hops else []
+    results = _search_arms(scope, query, understood, max(DEPTH, limit), embedder.space, vectors)
+    seeds = results.best(SEEDS) if request.hops else []
     if request.hops > 1:  # a single one is walked where the memories are read
-        found.beside = graph.neighbours(
+        results.beside = graph.neighbours(
             end_user, seeds, hops=request.hops, limit=limit, heal=request.heal
         )
         seeds = []
-    hits = _ordered(scope, found, request, seeds)
-    if request.heal and found.dangling:
-        graph.remove(end_user, found.dangling)
+    hits = _ordered_hits(scope, results, request, seeds)
+    if request.heal and results.dangling:
+        graph.remove(end_user, results.dangling)
     return hits
 
 
 def _narrowed(
     end_user: EndUser, memories: MemoryQuerySet, request: SearchRequest
 ) -> MemoryQuerySet:
-    """The same query set where nothing narrows it."""
+    """Returns the memories that fit the request; the same query set if nothing narrows it."""
     if request.metadata:
         memories = memories.noted(request.metadata)
     if request.types:
@@ -290,29 +289,30 @@ def _narrowed(
     return memories
 
 
-def _found(
+def _search_arms(
     scope: Scope,
     query: str,
     understood: Understood,
     depth: int,
-    where: str,
-    embedded: Callable[[], list[Sequence[float]]],
+    space: str,
+    get_vectors: Callable[[], list[Sequence[float]]],
 ) -> Found:
-    """What both arms find for the questions of a query, and the step on from the best hit by
+    """Searches by both arms for the questions of a query, and once more onward from the best hit by
     words. The words come first: meanwhile the query is embedded."""
-    asked = [query_weights(question) for question in parts(query)]
-    first = bm25.search(scope, [bm25.Question(words, {}) for words in asked], depth)
-    further = [
-        _onward(words, best.tokens, best.rarity) for words, best in zip(asked, first, strict=True)
+    questions = [query_weights(question) for question in parts(query)]
+    word_results = bm25.search(scope, [bm25.Question(words, {}) for words in questions], depth)
+    next_questions = [
+        _onward_question(words, best.tokens, best.rarity)
+        for words, best in zip(questions, word_results, strict=True)
     ]
-    second = bm25.search(replace(scope, inside=None), further, depth)
-    size = next((one.corpus for one in first if one.corpus), None)
-    vectors = embedded()
-    meaning, inside = nearest(scope, where, vectors, depth)
+    next_results = bm25.search(replace(scope, inside=None), next_questions, depth)
+    corpus_size = next((one.corpus for one in word_results if one.corpus), None)
+    vectors = get_vectors()
+    meaning, inside = nearest(scope, space, vectors, depth)
     weights = WEIGHTS[understood.intent] if vectors else (1.0, 0.0)
-    found = Found(past=understood.past)
-    if vectors and where == relevance.SPACE:
-        found.judge = relevance.Judge(
+    results = Found(past=understood.past)
+    if vectors and space == relevance.SPACE:
+        results.judge = relevance.Judge(
             query,
             [
                 relevance.Asked(
@@ -321,36 +321,36 @@ def _found(
                     cosines,
                     dict(zip(best.ids, best.scores, strict=True)),
                     best.rarity,
-                    size or len(cosines),
+                    corpus_size or len(cosines),
                 )
                 for words, vector, cosines, best in zip(
-                    asked, vectors, meaning.cosines, first, strict=True
+                    questions, vectors, meaning.cosines, word_results, strict=True
                 )
             ],
             all_ranked=len(meaning.cosines[0]) < depth,
             dated=understood.span is not None,
         )
-    for n, (words, more) in enumerate(zip(first, second, strict=True)):
-        onward = words.ids[:1] + more.ids if more.ids else []
-        found.add(weights, words.ids, meaning.ranked[n] if vectors else [], onward)
+    for n, (words, next_result) in enumerate(zip(word_results, next_results, strict=True)):
+        onward = words.ids[:1] + next_result.ids if next_result.ids else []
+        results.add(weights, words.ids, meaning.ranked[n] if vectors else [], onward)
         if scope.inside:
-            found.add_in_range(weights, words.inside, inside.ranked[n] if vectors else [])
-    found.add_others(meaning.others)
+            results.add_in_range(weights, words.inside, inside.ranked[n] if vectors else [])
+    results.add_others(meaning.others)
     if scope.inside:
-        found.add_in_range((0.0, 1.0), [], inside.others)
-    return found
+        results.add_in_range((0.0, 1.0), [], inside.others)
+    return results
 
 
 def _in_days(memories: MemoryQuerySet, days: Span) -> MemoryQuerySet:
-    """Those that happened (else were said) in these days, by the clocks where it was: an event
-    of the 12th is of the 12th also for an asker whose clocks show another time by now."""
+    """Returns memories of what happened (else was said) in these days, by the clocks there: an
+    event of the 12th is of the 12th also for an asker whose clock shows another time by now."""
 
     def clock(moment: str, offset: str) -> ExpressionWrapper:
         ahead = F(offset) * Value(timedelta(minutes=1))
         return ExpressionWrapper(F(moment) + ahead, DateTimeField())
 
-    there = Coalesce(clock("happens_at", "happens_offset"), clock("said_at", "said_offset"))
-    memories = memories.alias(there=there)
+    local_time = Coalesce(clock("happens_at", "happens_offset"), clock("said_at", "said_offset"))
+    memories = memories.alias(there=local_time)
     if days.since:
         memories = memories.filter(there__gte=days.since.replace(tzinfo=UTC))
     if days.until:
@@ -358,69 +358,69 @@ def _in_days(memories: MemoryQuerySet, days: Span) -> MemoryQuerySet:
     return memories
 
 
-def _onward(
-    asked: Mapping[str, float], first: Sequence[str], known: Container[str]
+def _onward_question(
+    asked: Mapping[str, float], best_tokens: Sequence[str], known: Container[str]
 ) -> bm25.Question:
-    """What to search for next, given the words asked for, the tokens of the best memory found and
-    the words ``known`` to any memory; no words when that memory answers all, or is about nobody and
-    nothing new, or no memory holds what it leaves open."""
-    has = set(own(first))
-    open_words = {token: weight for token, weight in asked.items() if token not in has | _HEADS}
-    people = [token for token in has if token.startswith(ROLE)]
-    # Whoever is called by a role is known by it; anything else by all its words.
-    about = people or [token for token in has if ":" not in token]
-    new = sorted(token for token in about if token not in asked)
-    leads_on = new and not (people and len(new) < len(people))
+    """Returns what to search for next, given the words asked for, the tokens of the best memory and
+    the words ``known`` to any memory. It has no words if that memory answers all or is about nobody
+    and nothing new, or no memory contains what it leaves open."""
+    present = set(own(best_tokens))
+    open_words = {token: weight for token, weight in asked.items() if token not in present | _HEADS}
+    roles = [token for token in present if token.startswith(ROLE)]
+    # A person with a role is identified by it; anything else by all its words.
+    subject = roles or [token for token in present if ":" not in token]
+    new_tokens = sorted(token for token in subject if token not in asked)
+    leads_on = new_tokens and not (roles and len(new_tokens) < len(roles))
     if not leads_on or not any(token in known for token in open_words):
         return bm25.Question({}, {})
-    return bm25.Question(open_words, dict.fromkeys(new, 1.0))
+    return bm25.Question(open_words, dict.fromkeys(new_tokens, 1.0))
 
 
-def _ordered(
-    scope: Scope, found: Found, request: SearchRequest, seeds: Sequence[UUID]
+def _ordered_hits(
+    scope: Scope, results: Found, request: SearchRequest, seeds: Sequence[UUID]
 ) -> list[Hit]:
-    """The first memories by score and importance; a neighbour, found before or one step from the
-    ``seeds``, stands below the hit that it was reached from, and what was superseded below what took its place, unless
-    what used to be is asked for. None where none stands above the floor that is asked for, and none
-    that is judged less likely than ``least``."""
+    """Returns the best hits by score and importance. A neighbour, read before or one step from the
+    ``seeds``, is below the hit from which it was reached; a superseded memory is below the one that
+    superseded it, unless the query asks for what used to be. Without a hit above the request's
+    floor the result is empty; hits less likely than ``least`` are left out."""
     limit = request.limit
-    # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
-    pool = found.best(2 * limit + 20)
-    memories, later = _load(scope, [*pool, *found.beside], seeds, limit, found)
+    # Importance lifts nothing from further down: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
+    pool = results.best(2 * limit + 20)
+    memories, successors = _load_memories(scope, [*pool, *results.beside], seeds, limit, results)
     floor = 0.0 if request.contact_ids else request.floor
-    judged = found.judge.judge(memories.values(), floor) if found.judge else {}
+    judged = results.judge.judge(memories.values(), floor) if results.judge else {}
     if judged is None:
         return []
     if request.least:
-        # As it is shown.
-        low = {
+        # Rounded as it is shown.
+        unlikely = {
             pk
             for pk, one in judged.items()
             if not one.guessed and round(one.likely, 3) < request.least
         }
-        memories = {pk: memory for pk, memory in memories.items() if pk not in low}
-    scores, lifted = _direct(memories, found, {} if found.past else later)
+        memories = {pk: memory for pk, memory in memories.items() if pk not in unlikely}
+    scores, lifted = _direct_scores(memories, results, {} if results.past else successors)
     words = {pk: frozenset(own(memories[pk].tokens)) for pk in scores}
     places = {pk: place for place, pk in enumerate(pool)}
     by_score = sorted(
         scores, key=lambda pk: (-scores[pk], pk not in lifted, places.get(pk, len(pool)))
     )
     shown = spread({pk: scores[pk] for pk in by_score}, words, limit)
-    reached = _reached(memories, found, shown)
+    reached = _reached_scores(memories, results, shown)
     shown |= reached
     best = sorted(shown, key=lambda pk: -shown[pk])[:limit]
     return [
         Hit(
             memory=memories[pk],
             score=shown[pk],
-            bm25_rank=found.words.get(found.number(pk)),
-            vector_rank=found.meaning.get(found.number(pk)),
-            reasons=_reasons(found, memories[pk], pk in lifted, pk in reached),
-            hops=found.beside[pk].hops if pk in reached else 0,
-            path=found.beside[pk].path if pk in reached else (),
-            in_range=None if found.in_range is None else found.number(pk) in found.in_range,
+            bm25_rank=results.words.get(results.number(pk)),
+            vector_rank=results.meaning.get(results.number(pk)),
+            reasons=_reasons(results, memories[pk], pk in lifted, pk in reached),
+            hops=results.beside[pk].hops if pk in reached else 0,
+            path=results.beside[pk].path if pk in reached else (),
+            in_range=None if results.in_range is None else results.number(pk) in results.in_range,
             history=memories[pk].status == Memory.Status.OUTDATED,
-            superseded_by=later.get(pk, ()),
+            superseded_by=successors.get(pk, ()),
             relevance=None if (one := judged.get(pk)) and one.guessed else one,
             people=memories[pk].people,
         )
@@ -428,12 +428,12 @@ def _ordered(
     ]
 
 
-def _load(
-    scope: Scope, ids: Sequence[UUID], seeds: Sequence[UUID], most_beside: int, found: Found
+def _load_memories(
+    scope: Scope, ids: Sequence[UUID], seeds: Sequence[UUID], most_beside: int, results: Found
 ) -> tuple[dict[UUID, Memory], dict[UUID, tuple[UUID, ...]]]:
-    """These memories, those one step from the ``seeds`` and the profiles that speak for them, with
-    what a search and a prompt go by; and what took the place of each outdated one. The steps are
-    noted in ``found``."""
+    """Reads these memories, those one step from the ``seeds`` and the profiles that represent them,
+    with the columns for search and prompt; returns them, and what superseded each outdated one.
+    Stores the steps in ``results``."""
     sql = _SQL["loaded"].format(
         steps=graph.STEPS,
         people=_SQL["people"] if scope.with_people else "NULL",
@@ -447,35 +447,35 @@ def _load(
         "lineage": list(map(str, graph.LINEAGE)),
     }
     memories: dict[UUID, Memory] = {}
-    later: dict[UUID, tuple[UUID, ...]] = {}
+    successors: dict[UUID, tuple[UUID, ...]] = {}
     steps: list[graph.Step] = []
     for *columns, supersedes, newer, hops, dangling, people in fetch(sql, params):
         memory = Memory.shown(columns)
         memory.supersedes, memory.people = supersedes, tuple(people or ())
         memories[memory.pk] = memory
         if newer:
-            later[memory.pk] = tuple(newer)
+            successors[memory.pk] = tuple(newer)
         steps += map(graph.Step.of_json, hops)
-        found.dangling = dangling
-    found.beside = {**found.beside, **graph.beside(steps)}
-    return memories, later
+        results.dangling = dangling
+    results.beside = {**results.beside, **graph.beside(steps)}
+    return memories, successors
 
 
-def _direct(
+def _direct_scores(
     memories: Mapping[UUID, Memory],
-    found: Found,
-    later: Mapping[UUID, Collection[UUID]],
+    results: Found,
+    successors: Mapping[UUID, Collection[UUID]],
 ) -> tuple[dict[UUID, float], set[UUID]]:
-    """The scores of what the arms found, and the profiles lifted by it: a profile is as good
-    a hit as the best of the memories that it speaks for, and stands before them."""
+    """Returns the scores of what the arms found, and the profiles that this raised: a profile
+    scores as high as the best of the memories that it represents, and is listed before them."""
     scores = {
-        pk: found.total(found.number(pk)) * (1 - IMPORTANCE_SHARE * (1 - memory.importance))
+        pk: results.total(results.number(pk)) * (1 - IMPORTANCE_SHARE * (1 - memory.importance))
         for pk, memory in memories.items()
-        if pk in found.numbers or pk not in found.beside
+        if pk in results.numbers or pk not in results.beside
     }
-    for old, newer in later.items():
-        if old in scores and (held := [scores[pk] for pk in newer if pk in scores]):
-            scores[old] = min(scores[old], SUPERSEDED_SHARE * max(held))
+    for old, newer in successors.items():
+        if old in scores and (newer_scores := [scores[pk] for pk in newer if pk in scores]):
+            scores[old] = min(scores[old], SUPERSEDED_SHARE * max(newer_scores))
     lifted = set()
     for pk in list(scores):
         profile = memories[pk].consolidated_into_id
@@ -485,15 +485,15 @@ def _direct(
     return scores, lifted
 
 
-def _reached(
+def _reached_scores(
     memories: Mapping[UUID, Memory],
-    found: Found,
+    results: Found,
     shown: Mapping[UUID, float],
 ) -> dict[UUID, float]:
-    """The scores of neighbours that the way from a hit brings further up than they came by
+    """Returns the scores of neighbours that the path from a hit ranks higher than they rank by
     themselves."""
     reached = {}
-    for pk, neighbour in found.beside.items():
+    for pk, neighbour in results.beside.items():
         start = neighbour.steps[0].source
         if pk not in memories or start not in shown:
             continue
@@ -503,20 +503,20 @@ def _reached(
     return reached
 
 
-def _reasons(found: Found, memory: Memory, lifted: bool, reached: bool) -> tuple[Reason, ...]:
-    number, reasons = found.number(memory.pk), []
-    if number in found.words:
-        reasons.append(Reason("rank_by_words", rank=found.words[number]))
-    if number in found.meaning:
-        reasons.append(Reason("rank_by_meaning", rank=found.meaning[number]))
-    if number in found.onward:
+def _reasons(results: Found, memory: Memory, lifted: bool, reached: bool) -> tuple[Reason, ...]:
+    number, reasons = results.number(memory.pk), []
+    if number in results.words:
+        reasons.append(Reason("rank_by_words", rank=results.words[number]))
+    if number in results.meaning:
+        reasons.append(Reason("rank_by_meaning", rank=results.meaning[number]))
+    if number in results.onward:
         reasons.append(Reason("about_best_hit"))
     if lifted:
         reasons.append(Reason("speaks_for_found"))
     if reached:
-        kinds = [kind for kind, _ in found.beside[memory.pk].path]
+        kinds = [kind for kind, _ in results.beside[memory.pk].path]
         reasons.append(Reason("beside_better", kinds=kinds))
-    if found.in_range and number in found.in_range:
+    if results.in_range and number in results.in_range:
         reasons.append(Reason("in_range"))
     if memory.status == Memory.Status.OUTDATED:
         reasons.append(Reason("no_longer_true"))

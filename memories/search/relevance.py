@@ -1,9 +1,9 @@
-"""How likely it is that a memory has to do with a query: calibrated, where ranks only order.
+"""The probability that a memory is relevant to a query: calibrated, whereas ranks only order.
 
-A logistic regression over the cosine, BM25, the share of the query's words that the memory holds
-by rarity, and what the query's own vector says of it: whether people write so of their lives, or to
-anybody. Weights and their source: ``relevance.json``. They are of one embedding model; of any other
-nothing is said, and no floor holds.
+A logistic regression over the cosine, BM25, the share of the query's words that the memory
+contains, by rarity, and what the query's own vector shows: whether people write like this about
+their own lives, or to anybody. Weights and their source: ``relevance.json``. They are for one
+embedding model; with any other there is no relevance and no floor.
 """
 
 import json
@@ -28,19 +28,19 @@ _WEIGHTS: Mapping[str, float] = _TABLE["weights"]
 _PERSONAL = np.array(_TABLE["personal"]["weights"])
 #: The space of the vectors that the weights are for.
 SPACE: str = _TABLE["space"]
-#: Below it a query has to do with nothing that is known.
+#: If no memory reaches this probability, nothing stored is relevant to the query.
 FLOOR: float = _TABLE["floor"]
 
-# What holds so much of a question, by rarity, or is known of it, counts as most of it.
+# From this share on, a memory contains most of a question's words, or most words are known.
 MOST_WORDS = 0.5
-# So likely must be what a question of words that nobody knows is to find: it may be misspelt, or
-# of another language, but as often it means nothing.
+# The required probability if most words of a question are unknown: they may be misspelt, or of
+# another language, but as often they mean nothing.
 SURE = 0.8
-# So many further memories that hold none of the words: among a handful, each word is as common as
-# any other.
+# Assumed further memories without any of the words: among a handful of memories, each word is as
+# common as any other.
 _PRIOR = 50.0
-# Characters that are words, or stand in names, are so often in jieba's corpus; those of half the code
-# table never are.
+# The least frequency in jieba's corpus of characters that are words or parts of names; those of half
+# the code table never occur.
 _COMMON = 100
 _LETTERS = regex.compile(r"\p{Latin}{2,}(?:'\p{Latin}+)?")
 _PLAIN = regex.compile(r"[a-z\d\p{Han}'.]+|\d[\d.,:/-]*")
@@ -48,9 +48,9 @@ _PLAIN = regex.compile(r"[a-z\d\p{Han}'.]+|\d[\d.,:/-]*")
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """``likely`` is in 0..1; ``cosine`` (None: not among the nearest, or not embedded yet),
-    ``words``, the share of the query's in 0..1, and ``bm25`` are what it comes from.
-    ``guessed``: not embedded yet, so that its meaning was taken on trust."""
+    """``likely`` is the probability; ``cosine`` (None: not among the nearest, or not embedded yet),
+    ``words``, the share of the query's words in 0..1, and ``bm25`` are its features. ``guessed``:
+    not embedded yet, so that the usual cosine was assumed."""
 
     likely: float
     cosine: float | None
@@ -61,8 +61,8 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question of a query: its words with their weights, its vector, and what both found among
-    ``size`` memories. ``rarity`` is that of the words that any of them holds."""
+    """A question of a query: its words with their weights, its vector, and what both searches found
+    among ``size`` memories. ``rarity`` has the words that any of them contains."""
 
     words: Mapping[str, float]
     vector: Sequence[float]
@@ -74,114 +74,116 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """``rarity`` is that of all its words, ``whole`` their sum; ``base`` is what it adds to every
-    logit; ``last`` is the cosine of the last memory that was read."""
+    """``rarity`` has all its words, ``rarity_sum`` is their sum; ``base_logit`` is added to the
+    logit of every memory; ``last_cosine`` is the cosine of the last memory that was read."""
 
     asked: Asked
     rarity: Mapping[str, float]
-    base: float
-    whole: float
-    last: float
+    base_logit: float
+    rarity_sum: float
+    last_cosine: float
 
 
 class Judge:
-    """Judges memories for the questions of a query. ``all_ranked``: what none of them is near to
-    is not embedded yet; ``dated``: the query asks about a time."""
+    """Judges memories for the questions of a query. ``all_ranked``: every vector was ranked, so
+    that a memory without a cosine is not embedded yet; ``dated``: the query asks about a time."""
 
     def __init__(
         self, query: str, asked: Sequence[Asked], *, all_ranked: bool, dated: bool
     ) -> None:
         self._chinese = is_chinese(query)
         self._all_ranked = all_ranked
-        personal = [_personal(one.vector) for one in asked]
+        personal = [_personal_logit(one.vector) for one in asked]
         self._personal = max(personal) > 0
-        self._questions = list(map(_question, asked, personal))
-        self._bar = 0.0 if dated else _bar(query, asked)
+        self._questions = list(map(_prepared, asked, personal))
+        self._required = 0.0 if dated else _required_likelihood(query, asked)
 
     def judge(self, memories: Iterable[Memory], floor: float) -> dict[UUID, Relevance] | None:
-        """The relevance of each; None where nothing is likely enough, or holds most of the query's
-        words. Where people write so of their own lives it may stand in other words, and nothing
-        is too low."""
+        """Returns the relevance of each memory; None if none is likely enough or contains most of
+        the query's words. If people write like the query about their own lives, an answer may use
+        other words, and no memory is too unlikely."""
         judged = {memory.pk: self._relevance(memory) for memory in memories}
         if not floor:
             return judged
-        if self._bar is None:
+        if self._required is None:
             return None
-        least = max(floor, self._bar)
-        stands = self._personal or any(
+        least = max(floor, self._required)
+        is_answered = self._personal or any(
             one.likely >= least or one.words >= MOST_WORDS for one in judged.values()
         )
-        return judged if stands else None
+        return judged if is_answered else None
 
     def _relevance(self, memory: Memory) -> Relevance:
-        """That to the question that it fits best."""
+        """Returns the relevance to the question that the memory fits best."""
         tokens = own(memory.tokens)
         return max(
-            (self._to(memory, tokens, one) for one in self._questions), key=lambda one: one.likely
+            (self._score(memory, tokens, one) for one in self._questions),
+            key=lambda one: one.likely,
         )
 
-    def _to(self, memory: Memory, tokens: Sequence[str], one: _Question) -> Relevance:
-        held = one.rarity.keys() & tokens
-        share = sum(one.rarity[token] for token in held) / one.whole
-        cosine = one.asked.cosines.get(memory.pk)
+    def _score(self, memory: Memory, tokens: Sequence[str], question: _Question) -> Relevance:
+        shared = question.rarity.keys() & tokens
+        share = sum(question.rarity[token] for token in shared) / question.rarity_sum
+        cosine = question.asked.cosines.get(memory.pk)
         guessed = cosine is None and self._all_ranked
         if cosine is not None:
-            near = cosine
+            used_cosine = cosine
         elif guessed:
-            near = _TABLE["usual"]
-        else:  # What was not read stands below the last that was.
-            near = one.last
-        bm25 = one.asked.bm25.get(memory.pk, 0.0)
+            used_cosine = _TABLE["usual"]
+        else:  # A memory that was not read is below the last one that was.
+            used_cosine = question.last_cosine
+        bm25 = question.asked.bm25.get(memory.pk, 0.0)
         chinese = is_chinese(memory.content)
-        logit = one.base + _sum(
-            cosine=near,
+        logit = question.base_logit + _weighted_sum(
+            cosine=used_cosine,
             bm25=math.log1p(bm25),
             share=share,
-            several=len(held) > 1,
+            several=len(shared) > 1,
             chinese=chinese and self._chinese,
             crossing=chinese != self._chinese,
         )
         return Relevance(1 / (1 + math.exp(-logit)), cosine, share, bm25, guessed)
 
 
-def _question(asked: Asked, personal: float) -> _Question:
-    unheard, more = math.log(2 * asked.size + 2), math.log1p(_PRIOR / (asked.size + 1))
+def _prepared(asked: Asked, personal: float) -> _Question:
+    """Returns a question with the rarity of all its words, also of unknown ones."""
+    unknown, prior = math.log(2 * asked.size + 2), math.log1p(_PRIOR / (asked.size + 1))
     rarity = {
-        word: (asked.rarity.get(word, unheard) + more) * weight
+        word: (asked.rarity.get(word, unknown) + prior) * weight
         for word, weight in asked.words.items()
     }
-    base = _WEIGHTS["bias"] + _sum(personal=personal, short=len(rarity) < 2)
+    base = _WEIGHTS["bias"] + _weighted_sum(personal=personal, short=len(rarity) < 2)
     last = min(asked.cosines.values(), default=0.0)
     return _Question(asked, rarity, base, sum(rarity.values()) or 1.0, last)
 
 
-def _personal(vector: Sequence[float]) -> float:
-    """The log odds that somebody writes so of their life, and not to anybody."""
+def _personal_logit(vector: Sequence[float]) -> float:
+    """Returns the log odds that somebody writes so about their life, and not to anybody."""
     return float(_PERSONAL @ np.array(vector)) + float(_TABLE["personal"]["bias"])
 
 
-def _bar(query: str, asked: Sequence[Asked]) -> float | None:
-    """How likely the best must be besides the floor: much where hardly a word is known, to a
-    memory or a dictionary; None where the query says nothing."""
+def _required_likelihood(query: str, asked: Sequence[Asked]) -> float | None:
+    """Returns the probability that the best memory needs besides the floor: high if hardly a word
+    is known to a memory or dictionary; None if the query means nothing."""
     words = {word for one in asked for word in one.words}
     if not words:
         return 0.0 if any(map(str.isalpha, query)) else None
-    held = {word for one in asked for word in one.rarity}
-    known = [word for word in words if word in held or _is_word(word)]
-    if len(known) >= MOST_WORDS * len(words):
+    memory_words = {word for one in asked for word in one.rarity}
+    known_words = [word for word in words if word in memory_words or _is_word(word)]
+    if len(known_words) >= MOST_WORDS * len(words):
         return 0.0
-    return SURE if any(map(_may_name, words)) else None
+    return SURE if any(map(_may_be_word, words)) else None
 
 
 def _is_word(token: str) -> bool:
-    """Whether a token is one of a dictionary, an idea, or of a language that none is at hand for."""
+    """Whether a token is in a dictionary, is a mark (``about:job``) or of a script without one."""
     if not _PLAIN.fullmatch(token):
         return True
     return token in _stems() or segmentation.frequency(token) > (_COMMON if len(token) == 1 else 0)
 
 
-def _may_name(token: str) -> bool:
-    """Whether a token that no dictionary has may still be a word: a name, or one misspelt."""
+def _may_be_word(token: str) -> bool:
+    """Whether a token that is in no dictionary may still be a word: a name, or one misspelt."""
     if _LETTERS.fullmatch(token):
         return True
     return len(token) > 1 and all(segmentation.frequency(char) > _COMMON for char in token)
@@ -192,5 +194,5 @@ def _stems() -> frozenset[str]:
     return frozenset(map(stem, lexicon.words("english_words")))
 
 
-def _sum(**features: float) -> float:
+def _weighted_sum(**features: float) -> float:
     return sum(_WEIGHTS[name] * value for name, value in features.items())

@@ -1,10 +1,10 @@
-"""The vectors of memories: in which space they are, who waits for one, writing them, and the index
-that has those of a user side by side.
+"""Vectors of memories: which memories wait for one, storing them, and the index that keeps the
+vectors of a user together.
 
-A space is a model and its dimension (``multilingual-e5-small/384``): vectors of one space
-are compared with each other and with nothing else. ``Memory.embedding_model`` names the space
-in which the memory was embedded last, or nothing while it waits; the server answers in the
-space of its settings, and what another space holds does not disturb it.
+A space is a model and its dimension (``multilingual-e5-small/384``): only vectors of one space are
+compared with each other. ``Memory.embedding_model`` names the space of the memory's last embedding,
+or is empty while it waits. The server answers in the space of its settings; vectors of another
+space do not affect it.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from accounts.models import EndUser
 from memories.models import Memory
 from memories.sql_files import sql_pieces
 
-# Memories looked at for users that wait: bounds a sweep while a whole table is re-embedded.
+# Memories read to find waiting users: bounds a sweep while a whole table is re-embedded.
 LOOKED_AT = 10_000
 TABLE = "memories_vector"
 # A row of a B-tree has at most 2,704 bytes.
@@ -33,19 +33,20 @@ def put(
     *,
     current: bool,
 ) -> int:
-    """Writes vectors made outside of any lock, each with its memory and the content that was embedded;
-    returns how many memories still say that. With ``current`` they no longer wait."""
-    made = {(pk, content): vector for pk, content, vector in embedded}
+    """Stores vectors made outside of any lock, each with its memory and the content that was
+    embedded; returns how many memories still have that content. With ``current`` they no longer
+    wait."""
+    vectors = {(pk, content): vector for pk, content, vector in embedded}
     with atomic():
         if EndUser.objects.lock(end_user_id) is None:
             return 0
-        rows = Memory.objects.of(end_user_id).filter(pk__in=[pk for pk, _content in made])
-        fitting = [row for row in rows.values_list("pk", "content") if row in made]
+        rows = Memory.objects.of(end_user_id).filter(pk__in=[pk for pk, _content in vectors])
+        fitting = [row for row in rows.values_list("pk", "content") if row in vectors]
         text = Memory._meta.get_field("embedding").get_prep_value
         params: dict[str, Any] = {
             "space": space,
             "ids": [pk for pk, _content in fitting],
-            "vectors": [text(made[row]) for row in fitting],
+            "vectors": [text(vectors[row]) for row in fitting],
         }
         with connection.cursor() as cursor:
             cursor.execute(_SQL["current" if current else "prepared"], params)
@@ -62,14 +63,14 @@ def take_prepared(end_user_id: int, space: str, memory_ids: Sequence[UUID]) -> i
 
 
 def waiting_users(space: str) -> list[int]:
-    """The end users of memories that were not embedded in ``space`` last: those without any vector
-    first. Costs two short index ranges, however many there are."""
+    """Returns the end users of memories whose last embedding is not in ``space``, those without any
+    vector first. Costs two short index ranges, however many there are."""
     rows = fetch(_SQL["waiting"], {"space": space, "limit": LOOKED_AT})
     return [end_user_id for (end_user_id,) in rows]
 
 
 def index_of(space: str) -> str:
-    """The name of the index of a space; those of its partitions have a number after it."""
+    """Returns the name of the index of a space; those of its partitions have a number after it."""
     plain = re.sub(r"[^a-z0-9]+", "_", space.lower()).strip("_")
     if len(plain) > 30:
         plain = f"{plain[:21]}_{hashlib.sha256(space.encode()).hexdigest()[:8]}"
@@ -77,12 +78,10 @@ def index_of(space: str) -> str:
 
 
 def build_index(space: str, progress: Callable[[int], object] = lambda _n: None) -> int:
-    """Builds the index of a space, one partition after the other, without locking any; returns how
-    many were missing. May be stopped and started again. Longer vectors than fit have none.
-
-    Without it a user's vectors lie where they came, each on another page among those of others:
-    to compare 10,000 takes eleven times as long.
-    """
+    """Builds the index of a space, one partition after another, without locking any; returns how
+    many were missing. May be stopped and started again. None is built for vectors that are too
+    long. Without it a user's vectors are where they were inserted, each on another page among those
+    of others: to compare 10,000 takes eleven times as long."""
     if int(space.rpartition("/")[2]) > MOST_DIMENSIONS:
         return 0
     name, built = index_of(space), 0
@@ -108,7 +107,7 @@ def build_index(space: str, progress: Callable[[int], object] = lambda _n: None)
 
 
 def drop_other_indexes(space: str) -> None:
-    """Drops the indexes of all other spaces, and what earlier versions built."""
+    """Drops the indexes of all other spaces, and those that earlier versions built."""
     indexes = _column("indexes", TABLE)
     with connection.cursor() as cursor:
         for index in set(indexes) - {index_of(space)}:

@@ -17,19 +17,18 @@ from accounts.scope import SETTINGS, guard
 
 log = logging.getLogger(__name__)
 
-# As libpq takes it: a backslash goes before a blank, and the last one holds.
+# As libpq reads it: a backslash precedes a blank, and the last setting counts.
 _SEARCH_PATH = re.compile(r"-c\s*search_path=((?:\\.|[^\s\\])+)")
 
 
 class DatabaseOperations(operations.DatabaseOperations):
     def last_executed_query(self, *args: Any) -> Any:
-        """The last statement, without the scope that was sent before it."""
+        """Returns the last statement, without the scope that was sent before it."""
         sent = super().last_executed_query(*args)
         return SETTINGS.sub("", sent) if sent else sent
 
 
-# What Citus makes of whatever went wrong at another node as a transaction was to be committed, or
-# a SET to be carried out: nothing is stored.
+# How Citus reports whatever went wrong at another node during a COMMIT or a SET: nothing is stored.
 LOST_AT_NODE = ("could not commit transaction", "failure on connection marked as essential")
 
 
@@ -41,13 +40,13 @@ class DatabaseErrorWrapper(utils.DatabaseErrorWrapper):
         super().__exit__(kind, error, traceback)
 
 
-# A constraint within a column has no name yet, which all have to be given. This is PostgreSQL's own.
+# Citus needs names for the constraints of columns: this gives them PostgreSQL's own.
 _CHECKED_COLUMN = re.compile(
     r'(?P<alter>ALTER TABLE "(?P<table>\w+)") ADD COLUMN "(?P<column>\w+)"'
     r"(?P<kind>[^(]*(?:\(\d+\)[^(]*)?) (?P<check>CHECK \(.*\))(?P<rest>[^)]*)",
     re.S,
 )
-# It has no such command; what is kept in line is a matter of speed alone.
+# Citus lacks this command; what is stored in line only affects speed.
 _STORAGE = re.compile(r"\s*ALTER TABLE \S+ ALTER COLUMN \S+ SET STORAGE\b")
 
 
@@ -59,7 +58,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         return super().__enter__()
 
     def execute(self, sql: Any, params: Any = ()) -> None:
-        """One statement at a time where Citus is to run them, and of each one command."""
+        """Overrides Django's hook: on Citus, sends one statement at a time, each of one command."""
         if not self.on_citus or self.collect_sql:
             return super().execute(sql, params)
         if params is not None:
@@ -98,15 +97,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return DatabaseErrorWrapper(self)
 
     def _configure_connection(self, connection: Any) -> bool:
-        """Django's. Raises OperationalError where a pooler drops the search path, which names the
-        cell."""
+        """Overrides Django's hook. Raises OperationalError if a pooler drops the cell's search path."""
         commits: bool = super()._configure_connection(connection)  # type: ignore[misc]
-        if asked := _SEARCH_PATH.findall(self.settings_dict["OPTIONS"].get("options", "")):
+        if paths := _SEARCH_PATH.findall(self.settings_dict["OPTIONS"].get("options", "")):
             (search_path,) = connection.execute("SHOW search_path").fetchone()
-            wanted = re.sub(r"[\\\s]", "", asked[-1])
-            if search_path.replace(" ", "") != wanted:
+            needed = re.sub(r"[\\\s]", "", paths[-1])
+            if search_path.replace(" ", "") != needed:
                 message = (
-                    f"{self.alias}: the search path is {search_path}, not {wanted}; a pooler has to set it "
+                    f"{self.alias}: the search path is {search_path}, not {needed}; a pooler has to set it "
                     "as it connects (docs/deployment.md, Behind PgBouncer)"
                 )
                 log.error(message)
@@ -114,7 +112,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return commits
 
     def check_constraints(self, table_names: Any = None) -> None:
-        """Django's; with Citus at the nodes too, which it tells what stands beside a SET only."""
+        """Overrides Django's hook; with Citus at other nodes too, which get only what follows a SET."""
         if not login_of(self).apart:
             return super().check_constraints(table_names)
         try:

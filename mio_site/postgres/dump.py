@@ -20,11 +20,11 @@ from accounts.cells import SHARED
 from accounts.row_security import unprotected
 from mio_site.postgres.server import program
 
-# All rows of everybody, and a transaction that may wait as long as the others take.
+# Shows all rows, and lets a transaction wait as long as the others take.
 _SESSION = "--client-min-messages=warning -c mio.scope=all -c idle_in_transaction_session_timeout=0"
 
-# The schema stays, and so do the extensions in it: on them other schemas may rest, and who is no
-# superuser could not bring them back.
+# Empties a schema, except for extensions: other schemas may depend on them, and only a superuser
+# could create them again.
 _EMPTY = """
 DO $do$
 DECLARE
@@ -60,7 +60,7 @@ class DumpError(Exception):
 def dump(
     own: BaseDatabaseWrapper, to: IO[bytes], *, snapshot: str, schema: str, alone: bool
 ) -> None:
-    """Writes what a snapshot holds, of this schema ``alone`` or of all. Raises DumpError."""
+    """Writes what a snapshot contains, of this schema ``alone`` or of all. Raises DumpError."""
     options = ["--format=custom", "--enable-row-security", "--load-via-partition-root"]
     options.append(f"--snapshot={snapshot}")
     if alone:
@@ -69,7 +69,7 @@ def dump(
 
 
 def count_rows(own: BaseDatabaseWrapper, schema: str) -> dict[str, int]:
-    """How many rows each table of a schema has. Raises DumpError for tables whose policy hides some."""
+    """Returns the number of rows of each table of a schema. Raises DumpError if a policy hides some."""
     if hidden := [table for table, *_ in unprotected(own)]:
         raise DumpError(
             f"Row-level security hides the rows of {', '.join(hidden)}: run `migrate`, which "
@@ -83,17 +83,17 @@ def count_rows(own: BaseDatabaseWrapper, schema: str) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A dump that was loaded, in a transaction that waits; a process that dies commits nothing."""
+    """A loaded dump in an open transaction; a process that dies commits nothing."""
 
     psql: subprocess.Popen[bytes]
     errors: IO[bytes]
 
     def check(self) -> list[str]:
-        """Raises DumpError where the transaction is lost, or has failed."""
+        """Raises DumpError if the transaction is lost or has failed."""
         return self._answers("SELECT;")
 
     def check_counts(self, schema: str, expected: Mapping[str, int]) -> None:
-        """Raises DumpError that names the tables of the schema with fewer or more rows than expected."""
+        """Raises DumpError that names the schema's tables with more or fewer rows than expected."""
         counts = _COUNTS.replace("%%", "%").format(schema=_literal(schema)).replace("\n", " ")
         lines = self._answers(f"SET row_security = on;\n\\o\n{counts}\\gexec\n\\o /dev/null")
         actual = {table: int(rows) for table, rows in (line.rsplit("|", 1) for line in lines)}
@@ -106,13 +106,13 @@ class Load:
             raise DumpError(f"Rows are missing, or too many: {', '.join(wrong)}.")
 
     def commit(self) -> None:
-        """Commits what was loaded. Raises DumpError where that may have failed."""
+        """Commits what was loaded. Raises DumpError if that may have failed."""
         self.psql.communicate(b"COMMIT;\n")
         if self.psql.returncode:
             raise _failure("psql", self.errors)
 
     def _answers(self, script: str) -> list[str]:
-        """The lines that psql prints for a script. Raises DumpError where it has ended."""
+        """Returns the lines that psql prints for a script. Raises DumpError if psql has ended."""
         with suppress(BrokenPipeError):
             self.script.write(f"{script}\n\\echo here\n".encode())
             self.script.flush()
@@ -131,7 +131,7 @@ class Load:
 
 @contextmanager
 def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator[Load]:
-    """What ``dump`` wrote, in the place of what was there, until it is committed. Raises DumpError."""
+    """Loads what ``dump`` wrote in place of what is there; the block may commit. Raises DumpError."""
     options = ("--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-",
                "--no-align", "--tuples-only")  # fmt: skip
     command, environment = _command(own, "psql", *options)
@@ -147,12 +147,12 @@ def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator
     ):
         load = Load(psql, errors)
         try:
-            with suppress(BrokenPipeError):  # what ended it is told by the check
+            with suppress(BrokenPipeError):  # the check reports what ended it
                 literal = _literal(own.ops.quote_name(schema))
                 load.script.write(f"BEGIN;\n{_EMPTY.format(schema=literal)}".encode())
                 load.script.flush()
                 restored = ("--no-owner", "--no-privileges", f"--schema={schema}", "--file=-")
-                _run([program("pg_restore"), *restored], {}, to=load.script, given=dumped)
+                _run([program("pg_restore"), *restored], {}, to=load.script, stdin=dumped)
             load.check()
             yield load
         finally:
@@ -167,7 +167,7 @@ def _literal(text: str) -> str:
 
 @contextmanager
 def scratch_database(cell: str = SHARED) -> Iterator[None]:
-    """An empty database in place of a cell's within the block. Raises DumpError."""
+    """Puts an empty database in place of a cell's within the block. Raises DumpError."""
     own = connections[cell]
     real, name = own.settings_dict["NAME"], f"mio_scratch_{secrets.token_hex(6)}"
     try:
@@ -186,7 +186,7 @@ def scratch_database(cell: str = SHARED) -> Iterator[None]:
 
 
 def drop_database(own: BaseDatabaseWrapper, name: str) -> None:
-    """Drops a database, with our sessions there. (FORCE needs a superuser while autovacuum works.)"""
+    """Drops a database and our sessions there. (FORCE needs a superuser while autovacuum works.)"""
     with scope.all_users_of_session(own), own.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -199,11 +199,11 @@ def drop_database(own: BaseDatabaseWrapper, name: str) -> None:
 def _command(
     own: BaseDatabaseWrapper, name: str, *options: str
 ) -> tuple[list[str], dict[str, str]]:
-    """The arguments and the environment of a program that works in a database."""
-    at: dict[str, Any] = dict(own.settings_dict)
+    """Returns the arguments and the environment of a program that works in a database."""
+    config: dict[str, Any] = dict(own.settings_dict)
     for key in ("host", "port"):  # of a socket's address, which Django's own client leaves out
-        at[key.upper()] = str(at["OPTIONS"].get(key, at[key.upper()]))
-    arguments, given_secrets = DatabaseClient.settings_to_cmd_args_env(at, list(options))
+        config[key.upper()] = str(config["OPTIONS"].get(key, config[key.upper()]))
+    arguments, given_secrets = DatabaseClient.settings_to_cmd_args_env(config, list(options))
     return [program(name), *arguments[1:]], {**(given_secrets or {}), "PGOPTIONS": _SESSION}
 
 
@@ -212,14 +212,15 @@ def _run(
     environment: Mapping[str, str],
     *,
     to: IO[bytes],
-    given: IO[bytes] | None = None,
+    stdin: IO[bytes] | None = None,
 ) -> None:
+    """Runs a program and copies its output into ``to``. Raises DumpError if it fails."""
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(  # noqa: S603 - our own command, no shell
             command,
             env={**os.environ, **environment},
-            stdin=given or subprocess.DEVNULL,
+            stdin=stdin or subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
         ) as process,

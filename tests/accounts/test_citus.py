@@ -99,7 +99,7 @@ def test_triggers_name_the_tables_again_that_are_no_shards_any_more(
 def test_while_a_user_is_moved_triggers_rest_under_the_names_that_shards_have(
     on_citus: None, shards: None
 ) -> None:
-    move_user._let_triggers_rest("default")
+    move_user._disable_triggers("default")
     with connection.cursor() as cursor:
         cursor.execute("SELECT unnest(current_setting('pgtrigger.ignore')::text[])")
         resting = [name for (name,) in cursor.fetchall()]

@@ -118,6 +118,8 @@ def _chinese_names() -> tuple[list[str], list[str]]:
 @cache
 def _latin_names() -> tuple[list[str], list[str]]:
     """Given names that lists of several countries have, and family names."""
-    given = sorted(n for n, lists in span_evidence._given().items() if lists > 1 and n.isalpha())
-    families = sorted(n for n in span_evidence._families() if n.isalpha() and n.isascii())
+    given = sorted(
+        n for n, lists in span_evidence._forenames().items() if lists > 1 and n.isalpha()
+    )
+    families = sorted(n for n in span_evidence._last_names() if n.isalpha() and n.isascii())
     return given, families

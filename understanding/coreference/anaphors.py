@@ -1,9 +1,9 @@
-"""An utterance taken apart, and the words in it that may point back at someone: what they ask of a
-referent, and where.
+"""Reads an utterance as a turn and finds its anaphors: what each requires of an antecedent, and
+where it is.
 
 Closed classes (pronouns, demonstratives) follow the reference grammars: Huddleston & Pullum,
-Cambridge Grammar of the English Language, ch. 5 and 17; 吕叔湘 现代汉语八百词. Whether such a word
-means anybody is for the model to say.
+Cambridge Grammar of the English Language, ch. 5 and 17; 吕叔湘 现代汉语八百词. Whether an anaphor refers to
+anybody is decided by the model.
 """
 
 import re
@@ -24,7 +24,7 @@ from understanding.segmentation import Word, cut
 from understanding.text import is_han, quotations, simplified
 from understanding.types import Mention, Utterance
 
-# Between whoever has a relative and the word for the relative.
+# Between an owner and the word for their relative.
 _GENITIVE = re.compile(r"\s?[的嘅]?|家[的嘅]?")
 _STOPS = "，。！？；,.!?; \n"
 
@@ -33,8 +33,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is read of an utterance; spans count characters of its text, and ``clauses`` are
-    where these begin. ``exact`` are the spans of ``names`` in so many words, not by a role."""
+    """The part of an utterance that is read. Spans count characters of ``text``; ``clauses`` are
+    the starts of its clauses, ``exact`` the spans of ``names`` that are no roles."""
 
     original: str
     role: str
@@ -46,33 +46,33 @@ class Turn:
     exact: list[Span]
 
     def clause(self, at: int) -> int:
-        """Which clause holds position ``at``."""
+        """Returns the index of the clause at position ``at``."""
         return bisect_right(self.clauses, at) - 1
 
     def first_clause(self) -> Span:
-        """The span of the first clause, without the marks that end it."""
+        """Returns the span of the first clause, without the marks that end it."""
         end = self.clauses[1] if len(self.clauses) > 1 else len(self.text)
         return 0, len(self.text[:end].rstrip(_STOPS)) or len(self.text)
 
     def owned_by(self, end: int) -> str:
-        """The word for who is of whom the words before a place mean (Ben's boss: boss), or nothing."""
+        """Returns the role word after an owner that ends at ``end`` (Ben's boss: boss), or ""."""
         match = lex.owned.match(self.text, end)
         return (match["zh"] or match["en"]) if match else ""
 
     def is_of_user(self) -> bool:
-        """Whether the subject of the first clause is the user: what the clauses behind it leave out is
-        then the user as well, as their topic (Li and Thompson 1981)."""
+        """Whether the subject of the first clause is the user, who is then also what later clauses
+        leave out, as their topic (Li and Thompson 1981)."""
         return bool(lex.user_subject.match(self.text, 0, self.first_clause()[1]))
 
 
 def read_turn(utterance: Utterance, limit: int) -> Turn:
-    """The first ``limit`` characters of an utterance."""
+    """Reads the first ``limit`` characters of an utterance."""
     text = simplified(utterance.text[:limit])
-    named = [m for m in utterance.mentions if m.how != "pronoun" and m.end <= limit]
-    exact = {(m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= NAMED}
-    # In 房东闵姐 the role word only says who 闵姐 is.
+    mentions = [m for m in utterance.mentions if m.how != "pronoun" and m.end <= limit]
+    exact = {(m.start, m.end) for m in mentions if m.how != "kinship" and m.confidence >= NAMED}
+    # In 房东闵姐 the role word only states who 闵姐 is.
     names = sorted(
-        (m for m in named if m.how != "kinship" or not beside(text, (m.start, m.end), exact)),
+        (m for m in mentions if m.how != "kinship" or not beside(text, (m.start, m.end), exact)),
         key=lambda m: (m.start, m.end),
     )
     spans = sorted({(m.start, m.end) for m in names})
@@ -81,15 +81,15 @@ def read_turn(utterance: Utterance, limit: int) -> Turn:
 
 
 def _words(text: str) -> list[Word]:
-    """The words of a text in lower case, Chinese ones by the dictionary."""
-    found = []
+    """Returns the words of a text in lower case, Chinese ones by the dictionary."""
+    words = []
     for run in lex.run.finditer(text):
         if run["zh"]:
             at = run.start()
-            found += [replace(w, start=w.start + at, end=w.end + at) for w in cut(run["zh"])]
+            words += [replace(w, start=w.start + at, end=w.end + at) for w in cut(run["zh"])]
         else:
-            found.append(Word(*run.span(), run.group().lower(), ""))
-    return found
+            words.append(Word(*run.span(), run.group().lower(), ""))
+    return words
 
 
 def _clauses(text: str) -> list[int]:
@@ -106,7 +106,7 @@ def inside(span: Span, spans: Iterable[Span]) -> bool:
 
 
 def beside(text: str, span: Span, spans: Iterable[Span]) -> bool:
-    """Whether the span stands right beside another, nothing or a space between."""
+    """Whether the span is right beside another, with nothing or a space between."""
     return any(
         not text[min(end, span[1]) : max(start, span[0])].strip()
         for start, end in spans
@@ -118,7 +118,7 @@ Form = Literal[
     "personal", "former", "latter", "other", "demonstrative", "definite", "bare", "unspoken"
 ]
 Case = Literal["", "whose", "object"]
-# Each has weights of its own.
+# The model has weights for each group.
 Group = Literal["personal", "several", "noun", "unspoken"]
 
 _FEMALE = words("grammar_en", "female_pronouns")
@@ -128,11 +128,11 @@ _FORMS: tuple[Form, ...] = ("former", "latter", "other", "demonstrative", "defin
 
 @dataclass(frozen=True, slots=True)
 class Anaphor:
-    """``gender`` is female, male or empty (either); ``number`` is 1, 2 (exactly two) or 3
-    (several); ``they`` marks the English word that may mean one or several. ``word`` is the
-    noun of a phrase. An ``unspoken`` one is what a clause leaves out. ``case`` is whose where it says
-    whose something is (her car, 他妈), so that it may mean the subject of its own clause, and object
-    where it is the object of its clause (with him, 跟他), so that it does not."""
+    """A word or phrase that may refer back to a person. ``gender`` is female, male or empty
+    (either); ``number`` is 1, 2 (exactly two) or 3 (several); ``they`` marks the English word for
+    one or several. ``word`` is the noun of a phrase. An ``unspoken`` one is a dropped subject.
+    ``case`` is "whose" for a possessive (her car, 他妈), which may refer to the subject of its own
+    clause, and "object" for the object of its clause (with him, 跟他), which does not."""
 
     start: int
     end: int
@@ -154,13 +154,13 @@ class Anaphor:
         return "noun"
 
 
-def _roles(*, chinese: bool) -> str:
-    """Role words as alternatives."""
+def _role_pattern(*, chinese: bool) -> str:
+    """Returns a pattern of the role words."""
     return alternation(word for word in terms() if is_han(word[0]) is chinese)
 
 
-def _nouns(*, chinese: bool) -> str:
-    """Nouns for people: role words, those of the lexicon, and what one calls somebody known."""
+def _noun_pattern(*, chinese: bool) -> str:
+    """Returns a pattern of nouns for people: roles, strangers, acquaintances."""
     groups = ("people_zh", "known_zh") if chinese else ("people_en", "known_en")
     roles = {word for word in terms() if is_han(word[0]) is chinese}
     return alternation(roles | words("strangers", *groups))
@@ -168,27 +168,27 @@ def _nouns(*, chinese: bool) -> str:
 
 lex = patterns(
     __file__,
-    NOUN_ZH=partial(_nouns, chinese=True),
-    NOUN_EN=partial(_nouns, chinese=False),
-    ROLE_ZH=partial(_roles, chinese=True),
-    ROLE_EN=partial(_roles, chinese=False),
+    NOUN_ZH=partial(_noun_pattern, chinese=True),
+    NOUN_EN=partial(_noun_pattern, chinese=False),
+    ROLE_ZH=partial(_role_pattern, chinese=True),
+    ROLE_EN=partial(_role_pattern, chinese=False),
 )
 
 
 def find_anaphors(turn: Turn) -> list[Anaphor]:
-    """Pronouns, demonstratives and definite phrases for people, in order, none within another."""
-    found = [*_personal_zh(turn), *_personal_en(turn.text), *_phrases(turn)]
+    """Returns pronouns, demonstratives and definite phrases in order, none overlapping."""
+    matches = [*_personal_zh(turn), *_personal_en(turn.text), *_phrases(turn)]
     quoted = quotations(turn.text)
-    kept: list[Anaphor] = []
-    for one in sorted(found, key=lambda one: (one.start, -one.end)):
-        if not kept or one.start >= kept[-1].end:
-            inside = any(start <= one.start < end for start, end in quoted)
-            kept.append(replace(one, quoted=True) if inside else one)
-    return kept
+    anaphors: list[Anaphor] = []
+    for one in sorted(matches, key=lambda one: (one.start, -one.end)):
+        if not anaphors or one.start >= anaphors[-1].end:
+            is_quoted = any(start <= one.start < end for start, end in quoted)
+            anaphors.append(replace(one, quoted=True) if is_quoted else one)
+    return anaphors
 
 
 def _personal_zh(turn: Turn) -> Iterator[Anaphor]:
-    """Pronouns that are words of their own: not those in 吉他, 其他, 他乡."""
+    """Yields pronouns that are words of their own: not those in 吉他, 其他, 他乡."""
     chinese = False
     for word in turn.words:
         chinese = chinese or is_han(word.text[0])
@@ -204,8 +204,8 @@ def _personal_zh(turn: Turn) -> Iterator[Anaphor]:
 
 
 def _case_zh(turn: Turn, start: int, end: int) -> Case:
-    """Whose it says something is where a relative or 的 follows; an object behind a preposition (跟他),
-    and at the end of a clause behind a verb (照顾他)."""
+    """Returns "whose" before a relative or 的, "object" after a preposition (跟他) or, at the end of a
+    clause, after a verb (照顾他)."""
     if turn.owned_by(end) or turn.text[end : end + 1] in ("的", "嘅"):
         return "whose"
     before = next((word.tag[:1] for word in turn.words if word.end == start), "")
@@ -217,23 +217,23 @@ def _case_zh(turn: Turn, start: int, end: int) -> Case:
 def _personal_en(text: str) -> Iterator[Anaphor]:
     for match in lex.personal_en.finditer(text):
         word = match["word"].lower()
-        many = word.startswith("the")
-        gender = "" if many else "female" if word in _FEMALE else "male"
-        is_whose = word in _OWNS and _is_before_noun(text, match.end())
+        is_they = word.startswith("the")
+        gender = "" if is_they else "female" if word in _FEMALE else "male"
+        is_whose = word in _POSSESSIVES and _is_before_noun(text, match.end())
         case: Case = "whose" if is_whose else "object" if word in _OBJECTS else ""
-        number = 3 if many else 1
+        number = 3 if is_they else 1
         yield Anaphor(
-            *match.span("word"), match["word"], "personal", gender, number, they=many, case=case
+            *match.span("word"), match["word"], "personal", gender, number, they=is_they, case=case
         )
 
 
 def _is_before_noun(text: str, end: int) -> bool:
-    """Whether a word that is none of the commonest stands right behind a place (her car, not her to)."""
+    """Whether a word that is none of the commonest follows a place (her car, not her to)."""
     word = "".join(takewhile(str.isalpha, text[end + 1 :])).lower()
     return text[end : end + 1] == " " and bool(word) and word not in words("stopwords")
 
 
-_OWNS = frozenset(("his", "her", "their"))
+_POSSESSIVES = frozenset(("his", "her", "their"))
 _OBJECTS = frozenset(("him", "her", "them"))
 
 
@@ -244,11 +244,11 @@ def _phrases(turn: Turn) -> Iterator[Anaphor]:
         for match in pattern.finditer(turn.text):
             groups = match.groupdict()
             form: Form = next((form for form in _FORMS if groups.get(form)), "bare")
-            # The 朋友 of 朋友圈 is nobody; 是护士 and 当老师 say what somebody is.
-            says_what = lex.copula_zh.search(turn.text, 0, match.start())
-            if form == "bare" and (says_what or not {*match.span()} <= edges):
+            # The 朋友 of 朋友圈 is nobody; 是护士 and 当老师 state what somebody is.
+            is_predicate = lex.copula_zh.search(turn.text, 0, match.start())
+            if form == "bare" and (is_predicate or not {*match.span()} <= edges):
                 continue
-            if form == "definite" and _says_which(match):
+            if form == "definite" and _identifies(match):
                 continue
             part = "noun" if groups.get("noun") else "bare"
             phrase = roles.with_former(turn.text, *match.span(part)) if groups.get(part) else ""
@@ -258,15 +258,15 @@ def _phrases(turn: Turn) -> Iterator[Anaphor]:
             yield Anaphor(*match.span(), match.group(), form, gender, number, word=noun)
 
 
-def _says_which(definite: re.Match[str]) -> bool:
-    """Whether a definite phrase says by what else somebody is who they are, and so speaks of them for
-    the first time: the boiler man, not the poor man."""
+def _identifies(definite: re.Match[str]) -> bool:
+    """Whether a definite phrase identifies somebody by more than a quality, and so mentions them
+    for the first time: the boiler man, not the poor man."""
     noun = definite.groupdict().get("bare") or ""
     kinds = definite[0].lower().removesuffix(noun.lower()).split()[1:]
-    return noun.lower() in _GENERIC and not all(kind in _QUALITIES for kind in kinds)
+    return noun.lower() in _GENERIC_NOUNS and not all(kind in _QUALITIES for kind in kinds)
 
 
-_GENERIC = frozenset(row["word"] for row in rows("heads") if row["language"] == "en")
+_GENERIC_NOUNS = frozenset(row["word"] for row in rows("heads") if row["language"] == "en")
 _QUALITIES = frozenset().union(
     *(word_sets("ownership")[group] for group in ("en_between", "en_ex", "en_adjectives"))
 )
@@ -274,8 +274,7 @@ _QUALITIES = frozenset().union(
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """A role word at [start, end) of a text; ``owner`` is where the words for whose they are
-    begin (她 of 她妈妈)."""
+    """A role word at [start, end) of a text; ``owner`` is the start of its owner (她 of 她妈妈)."""
 
     start: int
     end: int
@@ -285,8 +284,8 @@ class Relative:
 
 
 def named_relatives(a: Anaphor, turn: Turn) -> set[UUID]:
-    """The people whom ``turn`` calls a relative of the antecedent of ``a``. None of them is the
-    antecedent: in "Ruth is his daughter" and "his daughter Ruth", "his" does not mean Ruth."""
+    """Returns the people whom ``turn`` calls a relative of the antecedent of ``a``. None of them is
+    the antecedent: in "Ruth is his daughter" and "his daughter Ruth", "his" does not mean Ruth."""
     return {
         name.person.id
         for name in turn.names
@@ -296,14 +295,14 @@ def named_relatives(a: Anaphor, turn: Turn) -> set[UUID]:
 
 
 def relatives_of(text: str, owners: Sequence[tuple[int, int]]) -> list[Relative]:
-    """The relatives and colleagues of those at the spans ``owners``."""
-    found = []
+    """Returns the relatives and colleagues of the people at the spans ``owners``."""
+    relatives = []
     for start, end in owners:
         match = lex.owned.match(text, end)
         if match and (
-            match["zh"] or text[end : end + 1] in "'’" or text[start:end].lower() in _OWNS
+            match["zh"] or text[end : end + 1] in "'’" or text[start:end].lower() in _POSSESSIVES
         ):
             word = match["zh"] or match["en"]
             at = match.start("zh") if match["zh"] else match.start("en")
-            found.append(Relative(at, match.end(), word, roles.gender_of(word), start))
-    return found
+            relatives.append(Relative(at, match.end(), word, roles.gender_of(word), start))
+    return relatives

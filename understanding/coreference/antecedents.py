@@ -1,8 +1,9 @@
-"""Whom one pointing word means: a log-linear model over those spoken of and nobody.
+"""Chooses the antecedent of an anaphor: a log-linear model over people mentioned before, and
+nobody.
 
 Its features are those of mention-ranking models (Denis and Baldridge 2008; Durrett and Klein 2013):
-recency and its kin, agreement, and for the whole sentence its words. Grammatical and thematic
-roles added nothing on authors that were held out.
+recency and the like, agreement, and for the whole sentence its words. Grammatical and thematic
+roles added nothing on held-out authors.
 """
 
 import math
@@ -22,19 +23,19 @@ lex = patterns(__file__)
 _FIRST_PERSON = patterns("first_person")
 
 Features = dict[str, float]
-# More often than this says no more: long conversations are not what was learned from.
-_OFTEN = 3
+# Higher counts add nothing: the model was not learned from long conversations.
+_MOST_COUNTED = 3
 
 
 def agrees(asked: str, gender: str) -> bool:
-    """Whether a word of gender ``asked`` can mean one of ``gender``; empty: either."""
+    """Whether a word of gender ``asked`` can refer to a person of ``gender``; empty: either."""
     return not asked or not gender or asked == gender
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is the same for all whom ``anaphor`` may mean: the turn it is in, the turn before,
-    those it may mean by gender and number, the latest first, and the features of the sentence."""
+    """What all candidates for ``anaphor`` share: its turn, the turn before, the candidates by
+    gender and number, the latest first, and the features of the sentence."""
 
     anaphor: Anaphor
     turn: Turn
@@ -45,31 +46,32 @@ class Scene:
 
 
 def of_candidate(one: Referent, scene: Scene) -> Features:
-    """The features of the anaphor meaning ``one``."""
+    """Returns the features of the anaphor referring to ``one``."""
     a = scene.anaphor
-    found: Features = {"bias": 1.0, one.kind: 1.0, **_gender(a, one)}
+    features: Features = {"bias": 1.0, one.kind: 1.0, **_gender(a, one)}
     if one.last.turn < 0:
-        return {**found, "named ahead": 1.0}
-    found |= _recency(one, scene)
-    found |= _rank(one, scene)
-    found["often"] = math.log(min(one.count, _OFTEN))
-    found["topic"] = float(one.first_turn < one.last.turn)
-    found["first of turn"] = float(scene.focus.said[one.last.turn].keys[0] == one.key)
-    found["by pronoun"] = float(one.last.pointed)
+        return {**features, "named ahead": 1.0}
+    features |= _recency(one, scene)
+    features |= _rank(one, scene)
+    features["often"] = math.log(min(one.count, _MOST_COUNTED))
+    features["topic"] = float(one.first_turn < one.last.turn)
+    features["first of turn"] = float(scene.focus.said[one.last.turn].keys[0] == one.key)
+    features["by pronoun"] = float(one.last.pointed)
     if one.last.turn == scene.focus.turn:
-        found |= _clauses_back(one, scene)
+        features |= _clauses_back(one, scene)
     if a.group == "noun":
-        found |= _noun(one, scene)
+        features |= _noun_fit(one, scene)
     elif a.group == "several":
-        found |= _together(one, scene)
-    return found
+        features |= _plurality(one, scene)
+    return features
 
 
 def _clauses_back(one: Referent, scene: Scene) -> Features:
-    """How far before the anaphor the turn spoke of ``one``, and whether of nobody else: a word for whose
-    something is may mean the subject of its own clause (Tash brought her kids), another rarely does."""
-    a, here = scene.anaphor, scene.focus.turn
-    people = [other for other in scene.candidates if other.person and other.last.turn == here]
+    """Returns the features of how many clauses before the anaphor the turn mentioned ``one``, and
+    nobody else. A possessive may refer to the subject of its own clause (Tash brought her kids),
+    another pronoun rarely does."""
+    a, turn = scene.anaphor, scene.focus.turn
+    people = [other for other in scene.candidates if other.person and other.last.turn == turn]
     back = scene.turn.clause(a.start) - one.last.clause
     place = {0: "same clause", 1: "clause before"}.get(
         back, "clauses before" if back > 0 else "ahead"
@@ -92,22 +94,22 @@ def _gender(a: Anaphor, one: Referent) -> Features:
 
 
 def _recency(one: Referent, scene: Scene) -> Features:
-    """How long ago ``one`` was spoken of. Only to a pronoun is an earlier session evidence of its
-    own: who wrote a conversation down with the one before it mostly went on about somebody, while
-    a session that begins with a noun, or with no subject, may as well be about the weather."""
+    """Returns the features of how long ago ``one`` was mentioned. Only for a pronoun is an earlier
+    session a feature: authors who wrote a session after another mostly went on about somebody,
+    while a session that begins with a noun, or without a subject, may be about the weather."""
     focus, last = scene.focus, one.last
     since = focus.said[last.turn + 1 :]
-    back = sum(said.speaker == "user" for said in since)
-    found = {("this turn", "last turn", "turn before that", "further")[min(back, 3)]: 1.0}
+    back = sum(turn.speaker == "user" for turn in since)
+    features = {("this turn", "last turn", "turn before that", "further")[min(back, 3)]: 1.0}
     if scene.anaphor.group == "personal":
-        found["last session"] = float(focus.is_earlier(one))
+        features["last session"] = float(focus.is_earlier(one))
     before = scene.before
     if before is not None and before.speaker == "assistant" and one.key in before.keys:
-        found["in reply"] = 1.0
+        features["in reply"] = 1.0
         if lex.question.search(before.text):
-            found["asked about"] = 1.0
-            found["asked about and no"] = float(bool(lex.no.match(scene.turn.text)))
-    return found
+            features["asked about"] = 1.0
+            features["asked about and no"] = float(bool(lex.no.match(scene.turn.text)))
+    return features
 
 
 def _rank(one: Referent, scene: Scene) -> Features:
@@ -125,28 +127,28 @@ def _rank(one: Referent, scene: Scene) -> Features:
     }
 
 
-def _noun(one: Referent, scene: Scene) -> Features:
-    """Whether what a phrase says of somebody is so of ``one``."""
-    a, found = scene.anaphor, Features()
+def _noun_fit(one: Referent, scene: Scene) -> Features:
+    """Returns the features of how the noun phrase of the anaphor fits ``one``."""
+    a, features = scene.anaphor, Features()
     if a.form in ("former", "latter", "other"):
         people = [other for other in scene.candidates if other.person]
-        together = [other for other in people if other.last.turn == people[0].last.turn]
-        if len(together) > 1 and one in together:
-            found[f"{a.form}: {min(together.index(one), 2)}"] = 1.0
+        latest_people = [other for other in people if other.last.turn == people[0].last.turn]
+        if len(latest_people) > 1 and one in latest_people:
+            features[f"{a.form}: {min(latest_people.index(one), 2)}"] = 1.0
     if one.person is None or not a.word:
-        return found
+        return features
     if roles.is_called(one.person, a.word):
-        found["called so"] = 1.0
+        features["called so"] = 1.0
     elif roles.is_role(a.word):
-        found["called otherwise"] = 1.0
+        features["called otherwise"] = 1.0
     asked, known = roles.noun_age(a.text.lower()), roles.person_age(one.person)
     if asked and known:
-        found["age agrees" if asked == known else "age contradicts"] = 1.0
-    return found
+        features["age agrees" if asked == known else "age contradicts"] = 1.0
+    return features
 
 
-def _together(one: Referent, scene: Scene) -> Features:
-    """Whether others were brought up with ``one``, and how many there are."""
+def _plurality(one: Referent, scene: Scene) -> Features:
+    """Returns the features of who was mentioned with ``one``, and of how many people there are."""
     a = scene.anaphor
     people = [other for other in scene.candidates if other.person]
     turns = [other.last.turn for other in people]
@@ -169,37 +171,37 @@ def _together(one: Referent, scene: Scene) -> Features:
 
 
 def of_nobody(scene: Scene) -> Features:
-    """The features of the anaphor meaning nobody who was spoken of."""
+    """Returns the features of the anaphor referring to nobody who was mentioned."""
     a, before = scene.anaphor, scene.before
-    found: Features = {"bias": 1.0, a.form: 1.0, "quoted": float(a.quoted)}
-    found["names somebody"] = float(bool(scene.turn.names))
-    found["no contacts"] = float(not any(one.person for one in scene.candidates))
+    features: Features = {"bias": 1.0, a.form: 1.0, "quoted": float(a.quoted)}
+    features["names somebody"] = float(bool(scene.turn.names))
+    features["no contacts"] = float(not any(one.person for one in scene.candidates))
     if before is None:
-        found["first turn"] = 1.0
+        features["first turn"] = 1.0
     elif before.speaker == "user":
-        found["after user"] = 1.0
+        features["after user"] = 1.0
     else:
         asks = bool(lex.question.search(before.text))
         third = bool(before.keys) or bool(lex.third_person.search(before.text))
-        found["after question"] = float(asks)
-        found["after question about others"] = float(asks and third)
-        found["after question about you"] = float(asks and bool(lex.you.search(before.text)))
-        found["after somebody"] = float(third)
-    return found
+        features["after question"] = float(asks)
+        features["after question about others"] = float(asks and third)
+        features["after question about you"] = float(asks and bool(lex.you.search(before.text)))
+        features["after somebody"] = float(third)
+    return features
 
 
 def of_sentence(turn: Turn, anaphors: Sequence[Anaphor]) -> Features:
-    """What the words of a sentence say of whether it leaves out whom it is about."""
+    """Returns the features of a sentence for and against a dropped subject that is a person."""
     text = turn.text
-    found: Features = {"bias": 1.0, "Chinese": float(bool(HAN.search(text)))}
-    found |= {f"has {one.group}": 1.0 for one in anaphors}
-    found["question"] = float(bool(lex.question.search(text)))
-    found["you"] = float(bool(lex.you.search(text)))
-    found["first person"] = float(bool(_FIRST_PERSON.spoken.search(text)))
-    return found | {f"word {word.text}": 1.0 for word in turn.words}
+    features: Features = {"bias": 1.0, "Chinese": float(bool(HAN.search(text)))}
+    features |= {f"has {one.group}": 1.0 for one in anaphors}
+    features["question"] = float(bool(lex.question.search(text)))
+    features["you"] = float(bool(lex.you.search(text)))
+    features["first person"] = float(bool(_FIRST_PERSON.spoken.search(text)))
+    return features | {f"word {word.text}": 1.0 for word in turn.words}
 
 
-# What feature is said of somebody as which reason.
+# The code of the reason that explains each feature.
 SAID = {
     "this turn": "spoken_of_last",
     "last turn": "spoken_of_last",
@@ -217,8 +219,8 @@ SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Those meant, contacts or not, each with how likely; more than one when plural or
-    ``undecided`` between them."""
+    """The people referred to, contacts or not, each with a probability: several for a plural, or if
+    the model is ``undecided`` between them."""
 
     all: tuple[tuple[Referent, float], ...]
     reason: Reason
@@ -227,11 +229,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Antecedents:
-    """Weights by the group of the anaphor: of its meaning one candidate, and of its meaning
-    nobody. ``sentence`` are the weights of what a text alone says of leaving nobody out;
-    above ``nobody_from`` it does not. ``least`` is from what probability somebody is meant, by
-    group, and with them who is less than ``rival`` times as unlikely; ``calibration`` are slope and
-    offset of the log odds with which that is said (Platt 1999)."""
+    """Weights by group of the anaphor, for each candidate and for nobody. ``sentence`` are the
+    weights of a text against a dropped subject; from ``nobody_from`` on it has none. ``least`` is
+    the threshold of a group; above it a singular accepts all with 1/``rival`` of the best
+    probability. ``calibration`` are slope and offset of the log odds (Platt 1999)."""
 
     candidate: Mapping[Group, Logistic]
     nobody: Mapping[Group, Logistic]
@@ -242,12 +243,12 @@ class Antecedents:
     calibration: tuple[float, float] = (1.0, 0.0)
 
     def leaves_out(self, sentence: Features) -> bool:
-        """Whether a text with these features may leave out whom it is about."""
+        """Whether a text with these features may leave out the person it is about."""
         return self.sentence.log_odds(sentence) < self.nobody_from
 
     def probabilities(self, scene: Scene) -> list[float]:
-        """How likely each of the candidates is meant. A singular means one of them or nobody,
-        so that these share 1; a plural means each for itself."""
+        """Returns the probability of each candidate. A singular refers to one of them or nobody, so
+        these share 1; for a plural each is independent."""
         group = scene.anaphor.group
         empty = self.nobody[group].log_odds(of_nobody(scene))
         if group == "unspoken":
@@ -257,12 +258,12 @@ class Antecedents:
         return shares(odds, empty, apart=group == "several")
 
     def confidence(self, likely: float) -> float:
-        """The calibrated probability for a score of the model: that the person is the one who is meant."""
+        """Returns the calibrated probability, for a score of the model, that this is the person."""
         slope, offset = self.calibration
         return sigmoid(slope * log_odds(likely) + offset)
 
     def choose(self, scene: Scene) -> Choice | None:
-        """Whom the anaphor means; None for nobody who was spoken of."""
+        """Returns the antecedents of the anaphor; None if it refers to nobody mentioned before."""
         likely = self.probabilities(scene)
         group = scene.anaphor.group
         least = self.least[group]
@@ -275,25 +276,25 @@ class Antecedents:
         return Choice(tuple(chosen), self._reason(chosen, scene), undecided)
 
     def _reason(self, chosen: Sequence[tuple[Referent, float]], scene: Scene) -> Reason:
-        """What speaks most for the likeliest."""
+        """Returns the reasons for the most probable person, the strongest first."""
         a = scene.anaphor
         one = max(chosen, key=lambda pair: pair[1])[0]
         if a.form in ("former", "latter"):
             return Reason(a.form)
-        found = of_candidate(one, scene)
-        parts = self.candidate[a.group].parts(found)
+        active = of_candidate(one, scene)
+        parts = self.candidate[a.group].parts(active)
         codes = SAID | {"gender agrees": a.gender}
-        said = sorted((name for name in codes if found.get(name)), key=lambda name: -parts[name])
+        names = sorted((name for name in codes if active.get(name)), key=lambda name: -parts[name])
         reasons = [Reason("subject_omitted")] if a.form == "unspoken" else []
-        reasons += [Reason(code) for code in dict.fromkeys(codes[name] for name in said)]
+        reasons += [Reason(code) for code in dict.fromkeys(codes[name] for name in names)]
         if len(chosen) > 1 and a.number == 1:
             reasons.append(Reason("equally_likely", count=len(chosen)))
         return Reason("each_of", reasons=reasons)
 
 
 def shares(odds: Sequence[float], empty: float, *, apart: bool) -> list[float]:
-    """The probabilities of candidates with these log odds against nobody, who has ``empty``:
-    of one of them, or ``apart`` of each."""
+    """Returns the probabilities of candidates with these log odds against nobody, who has
+    ``empty``: that it is one of them, or with ``apart`` each by itself."""
     if apart:
         return [sigmoid(one - empty) for one in odds]
     top = max([empty, *odds])
@@ -304,14 +305,14 @@ def shares(odds: Sequence[float], empty: float, *, apart: bool) -> list[float]:
 
 @cache
 def learned() -> Antecedents:
-    """The model as ``python -m tools train reference_model`` wrote it."""
-    found = model("antecedents")
+    """Returns the model as ``python -m tools train reference_model`` wrote it."""
+    parameters = model("antecedents")
     return Antecedents(
-        {group: Logistic(0.0, weights) for group, weights in found["candidate"].items()},
-        {group: Logistic(0.0, weights) for group, weights in found["nobody"].items()},
-        Logistic(0.0, found["sentence"]),
-        found["nobody_from"],
-        found["least"],
-        found["rival"],
-        tuple(found["calibration"]),
+        {group: Logistic(0.0, weights) for group, weights in parameters["candidate"].items()},
+        {group: Logistic(0.0, weights) for group, weights in parameters["nobody"].items()},
+        Logistic(0.0, parameters["sentence"]),
+        parameters["nobody_from"],
+        parameters["least"],
+        parameters["rival"],
+        tuple(parameters["calibration"]),
     )

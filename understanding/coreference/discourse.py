@@ -1,4 +1,4 @@
-"""The discourse model: everyone a conversation has mentioned, when, and whose."""
+"""The discourse model: the people that a conversation has mentioned, when, and whose they are."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,8 +17,8 @@ lex = patterns(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where somebody was spoken of: ``order`` counts such places, ``pointed`` that it was by
-    no name. Turn -1 is nowhere yet."""
+    """Where a person was mentioned: ``order`` counts mentions, ``pointed`` is True for one without
+    a name. Turn -1 means not mentioned yet."""
 
     turn: int = -1
     clause: int = -1
@@ -28,8 +28,8 @@ class Place:
 
 @dataclass(slots=True)
 class Referent:
-    """One who was brought up; ``person`` is None for those who are no contact. ``last`` is where
-    last, ``first_turn`` in which turn first, ``count`` in how many turns."""
+    """A person who was mentioned; ``person`` is None if they are no contact. ``last`` is the last
+    mention, ``first_turn`` the turn of the first one, ``count`` the number of turns with one."""
 
     key: Hashable
     person: Person | None = None
@@ -45,7 +45,7 @@ class Referent:
 
 @dataclass(slots=True)
 class Said:
-    """A turn as later ones see it: who said it, its text, and whom it brought up, in order."""
+    """A turn as later ones see it: speaker, text, session, and the people mentioned, in order."""
 
     speaker: str
     text: str
@@ -67,44 +67,43 @@ class Focus:
         return len(self.said) - 1
 
     def is_subject(self, one: Referent, clause: int) -> bool:
-        """Whether somebody may be the subject of a clause of this turn: they are the last it spoke of,
-        no relative of theirs was spoken of after them."""
+        """Whether ``one`` may be the subject of a clause: the last mention is theirs, in it."""
         return one.last == Place(self.turn, clause, self._order, one.last.pointed)
 
     def begin_turn(self, speaker: str, text: str) -> None:
         self.said.append(Said(speaker, text, self._session))
 
     def begin_session(self) -> None:
-        """What was read so far is the last session."""
+        """Starts a session; the turns read so far belong to earlier ones."""
         self._session += 1
 
     def is_earlier(self, one: Referent) -> bool:
-        """Whether it was not spoken of in this session."""
+        """Whether a person was last mentioned before this session."""
         return self.said[one.last.turn].session != self._session
 
     def before(self) -> Said | None:
-        """The turn before the one being read, of the same session."""
+        """Returns the turn before the one being read, if it is of the same session."""
         if len(self.said) < 2 or self.said[-2].session != self._session:
             return None
         return self.said[-2]
 
     def person(self, person: Person) -> Referent:
-        """The referent of a contact, made when new."""
-        known = self._referents.get(person.id)
-        if known is None:
-            known = Referent(person.id, person, roles.person_gender(person))
-            self._referents[person.id] = known
-        return known
+        """Returns the referent of a contact, and creates it if necessary."""
+        referent = self._referents.get(person.id)
+        if referent is None:
+            referent = Referent(person.id, person, roles.person_gender(person))
+            self._referents[person.id] = referent
+        return referent
 
     def other(self, word: str, gender: str, owner: Hashable) -> Referent:
-        """The referent of one who is no contact; the same word means the same one."""
+        """Returns the referent of a person who is no contact, one per word and owner."""
         key = (word.lower(), owner)
         if key not in self._referents:
             self._referents[key] = Referent(key, None, gender)
         return self._referents[key]
 
     def touch(self, one: Referent, clause: int, *, pointed: bool = False) -> None:
-        """``one`` is spoken of now."""
+        """Records that this clause mentions ``one``."""
         self._order += 1
         one.count += one.last.turn != self.turn
         one.last = Place(self.turn, clause, self._order, pointed)
@@ -115,8 +114,8 @@ class Focus:
             keys.append(one.key)
 
     def near(self, turns: int) -> list[Referent]:
-        """Those whom this and so many turns before it brought up, the latest first."""
-        keys = {key for said in self.said[-1 - turns :] for key in said.keys}
+        """Returns the people that this turn and ``turns`` before it mention, the latest first."""
+        keys = {key for turn in self.said[-1 - turns :] for key in turn.keys}
         return sorted((self._referents[key] for key in keys), key=lambda one: -one.last.order)
 
 
@@ -130,26 +129,26 @@ class Relation:
 
 
 def stated_relations(people: Sequence[Person]) -> list[Relation]:
-    """The relations among ``people`` that a name, alias or relationship of one states by
+    """Returns the relations among ``people`` that a name, alias or relationship of one states with
     the name of another. Linear in their number."""
-    named: dict[str, list[Person]] = {}
+    by_name: dict[str, list[Person]] = {}
     for person in people:
         for text in {person.name, *person.aliases}:
-            named.setdefault(name_key(text), []).append(person)
-    found = []
+            by_name.setdefault(name_key(text), []).append(person)
+    relations = []
     for person in people:
         for text in dict.fromkeys((person.name, *person.aliases, person.relationship)):
             match = lex.stated.match(text)
-            owners = named.get(name_key(match["owner"]), ()) if match else ()
+            owners = by_name.get(name_key(match["owner"]), ()) if match else ()
             if match and len(owners) == 1 and owners[0].id != person.id and roles_of(match["kind"]):
-                found.append(Relation(person, match["kind"], owners[0]))
-    return found
+                relations.append(Relation(person, match["kind"], owners[0]))
+    return relations
 
 
-# Whom a conversation stays about: the attention of the centering theory (Grosz, Joshi and Weinstein
-# 1995), kept as a small stack. A turn that speaks of somebody of the talk adds to it, one that speaks
-# of others alone begins anew, and whoever is not meant again fades with the turns.
-# So many people at most stay in the talk.
+# The people that a conversation is still about: the attention of centering theory (Grosz, Joshi and
+# Weinstein 1995), as a small stack. A turn that mentions one of them adds its people, one that
+# mentions only others replaces them, and people who are not mentioned again fade with the turns.
+# The most people that stay.
 MOST = 3
 
 _Talk = dict[UUID, tuple[int, Mention]]
@@ -158,33 +157,34 @@ _Talk = dict[UUID, tuple[int, Mention]]
 def staying(
     turns: Sequence[Sequence[Mention]], message: Sequence[Mention], reach: int
 ) -> list[Mention]:
-    """Who is still talked of in a message that does not mean them, the latest first.
+    """Returns mentions of the people that the conversation is still about and the message does not
+    mention, the latest first.
 
-    ``turns`` are the mentions of each of the user's turns before it, oldest first; ``reach`` is
-    how many messages somebody stays for after the turn that meant them last. Nobody stays when
-    the message means others alone.
+    ``turns`` are the mentions of each of the user's turns before it, oldest first; ``reach`` is for
+    how many messages somebody stays after the last turn that mentioned them. Nobody stays if the
+    message mentions others alone.
     """
     talk: _Talk = {}
     for place, mentions in enumerate(turns):
-        talk = _after(talk, place, mentions)
-    meant = {mention.person.id for mention in message}
-    if meant and not meant & talk.keys():
+        talk = _updated(talk, place, mentions)
+    mentioned = {mention.person.id for mention in message}
+    if mentioned and not mentioned & talk.keys():
         return []
-    back = [(len(turns) - at, mention) for pk, (at, mention) in talk.items() if pk not in meant]
+    back = [(len(turns) - at, mention) for pk, (at, mention) in talk.items() if pk not in mentioned]
     back = [(turns_ago, mention) for turns_ago, mention in back if turns_ago <= reach]
-    return [_kept(mention, turns_ago) for turns_ago, mention in sorted(back, key=_nearest)[:MOST]]
+    return [_faded(mention, turns_ago) for turns_ago, mention in sorted(back, key=_nearest)[:MOST]]
 
 
-def _after(talk: _Talk, place: int, mentions: Sequence[Mention]) -> _Talk:
-    sure = {m.person.id: (place, m) for m in mentions if m.confidence >= MEANT}
-    return talk | sure if talk.keys() & sure.keys() or not sure else sure
+def _updated(talk: _Talk, place: int, mentions: Sequence[Mention]) -> _Talk:
+    likely = {m.person.id: (place, m) for m in mentions if m.confidence >= MEANT}
+    return talk | likely if talk.keys() & likely.keys() or not likely else likely
 
 
 def _nearest(one: tuple[int, Mention]) -> tuple[int, float]:
     return one[0], -one[1].confidence
 
 
-def _kept(mention: Mention, turns_ago: int) -> Mention:
+def _faded(mention: Mention, turns_ago: int) -> Mention:
     return replace(
         mention,
         start=0,

@@ -1,10 +1,8 @@
-"""Important dates: days that come back every year, by the solar or the lunar calendar.
+"""Important dates: days that recur every year, by the solar or the lunar calendar.
 
 They are values of attributes (``birthday``, ``wedding_anniversary``, any key that ends in ``_day``,
-``_birthday`` or ``_anniversary``), read here from what was said. What can mean two days (5/3) is
-none, so no library of dates reads them: each chooses one. Lunar days are known for the years 1900
-to 2100.
-"""
+``_birthday`` or ``_anniversary``), read here. What can mean two days (5/3) is read as none, so no
+library of dates is used: each chooses one. Lunar days are known for 1900 to 2100."""
 
 import calendar
 import re
@@ -25,8 +23,7 @@ from understanding.text import normalise
 SOLAR, LUNAR = "solar", "lunar"
 YEARS = range(1800, 2201)
 LUNAR_YEARS = range(1900, 2101)
-# How far ahead the index of keys finds a day, and what the card of a person looks ahead.
-NEAR, SOON = timedelta(days=3), timedelta(days=30)
+NEAR, SOON = timedelta(days=3), timedelta(days=30)  # how far ahead the key index and cards look
 
 _CALENDAR = re.compile(
     r"(?<![a-z])(?:(?P<lunar>{})|(?P<solar>{}))".format(
@@ -44,7 +41,7 @@ _ENGLISH = re.compile(
     r"|\b(?P<n_>\d{1,2})(?:st|nd|rd|th)? (?P<unit_>month|day)\b|(?<=\d)(?:st|nd|rd|th)\b"
 )
 _SIGNS = {"month": "月", "day": "日"}
-# What stands then for one day of the year; ``late`` is its year, behind it.
+# The resulting forms of one day of the year; ``late`` is its year, after the day.
 _FORM = re.compile(
     r"(?<!\d)(?:(?:(?P<year>\d{4})|--)(?P<month>\d\d)-?(?P<day>\d\d)"
     r"|(?:(?P<year_>\d{4}) ?[/.-] ?)?(?P<month_>\d{1,2}) ?(?P<sign>[/.-]) ?(?P<day_>\d{1,2})"
@@ -58,7 +55,7 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class YearlyDay:
-    """``leap``: of the leap month of that number. Without a year, the year isn't known."""
+    """A day of every year, with the ``year`` of the first if known; ``leap``: in a leap month."""
 
     month: int
     day: int
@@ -68,13 +65,13 @@ class YearlyDay:
 
     @property
     def key(self) -> str:
-        """What two days that fall together have in common: ``05-03``, ``lunar-08-15``."""
+        """The lookup key that all days on this date have: ``05-03``, ``lunar-08-15``."""
         return f"{'' if self.calendar == SOLAR else 'lunar-'}{self.month:02}-{self.day:02}"
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """When a day comes next, and the years since the first one, if its year is known."""
+    """The next date of a day, and the years since the first one, if its year is known."""
 
     on: date
     years: int | None
@@ -88,17 +85,17 @@ def yearly_day(
     *,
     leap: bool = False,
 ) -> YearlyDay | None:
-    """The day, or None where no calendar has it (30 February, a 13th month)."""
+    """Returns the day, or None if no calendar has it (30 February, a 13th month)."""
     if calendar == LUNAR:
-        holds = 1 <= month <= 12 and 1 <= day <= 30
+        is_valid = 1 <= month <= 12 and 1 <= day <= 30
     else:
-        holds, leap = _holds(year or 2000, month, day), False
-    if not holds or (year is not None and year not in YEARS):
+        is_valid, leap = _is_date(year or 2000, month, day), False
+    if not is_valid or (year is not None and year not in YEARS):
         return None
     return YearlyDay(month, day, year, calendar, leap)
 
 
-def _holds(year: int, month: int, day: int) -> bool:
+def _is_date(year: int, month: int, day: int) -> bool:
     try:
         date(year, month, day)
     except ValueError:
@@ -108,15 +105,15 @@ def _holds(year: int, month: int, day: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def read(value: str) -> YearlyDay | None:
-    """The day that a value says, in either language, or None where it is not exactly one."""
-    said = normalise(value)
-    named = {found.lastgroup for found in _CALENDAR.finditer(said)}
-    lunar = "solar" not in named and ("lunar" in named or bool(_WRITTEN_LUNAR.search(said)))
-    plain = _plain(said)
-    found = _FORM.search(plain)
-    if found is None or any(map(str.isdigit, plain[: found.start()] + plain[found.end() :])):
+    """Returns the day that a value states, in either language, or None if it is not exactly one."""
+    norm = normalise(value)
+    calendars = {match.lastgroup for match in _CALENDAR.finditer(norm)}
+    lunar = "solar" not in calendars and ("lunar" in calendars or bool(_WRITTEN_LUNAR.search(norm)))
+    plain = _with_signs(norm)
+    match = _FORM.search(plain)
+    if match is None or any(map(str.isdigit, plain[: match.start()] + plain[match.end() :])):
         return None
-    parts = groups_of(found)
+    parts = groups_of(match)
     month, day = int(parts["month"]), int(parts["day"])
     either_way = parts.get("sign") in ("/", ".") or ("sign" in parts and "late" in parts)
     if either_way and "year" not in parts and not lunar:
@@ -128,13 +125,14 @@ def read(value: str) -> YearlyDay | None:
     return yearly_day(month, day, int(year) if year else None, kind, leap="leap" in parts)
 
 
-def _plain(said: str) -> str:
-    """What was said without the names of calendars, numbers in digits, months and days by sign."""
-    text = _CALENDAR.sub(" ", said).translate(_LUNAR_MONTHS)
+def _with_signs(norm: str) -> str:
+    """The text without names of calendars, with numbers in digits, months and days as 月 and 日."""
+    text = _CALENDAR.sub(" ", norm).translate(_LUNAR_MONTHS)
     return _ENGLISH.sub(_in_signs, " ".join(with_digits(text).split()))
 
 
 def _in_signs(english: re.Match[str]) -> str:
+    """Replaces English months and days: May by 5月, the 15th day by 15日."""
     parts = groups_of(english)
     if "name" in parts:
         return f"{MONTHS[parts['name']]}月"
@@ -142,7 +140,7 @@ def _in_signs(english: re.Match[str]) -> str:
 
 
 def text(day: YearlyDay, language: str) -> str:
-    """The value of a day as it is stored and shown; ``read`` gives the day back."""
+    """Returns a day as it is stored and shown; ``read`` reads it back."""
     if language == "zh":
         year = f"{day.year}年" if day.year else ""
         if day.calendar == SOLAR:
@@ -156,10 +154,9 @@ def text(day: YearlyDay, language: str) -> str:
 
 
 def next_on(day: YearlyDay, today: date) -> Occurrence | None:
-    """When a day comes next, today included. 29 February is kept on the 28th where a year has
-    none, a lunar 30th on the 29th where its month has none, and a day of a leap month in the
-    ordinary month of that number where a year has no such leap month. None out of the years
-    that are known."""
+    """Returns the next date of a day, today included; None outside the known years. 29 February is
+    the 28th in a year without one, a lunar 30th the 29th if its month has none, and a day of a leap
+    month is in the ordinary month of that number if the year has no such leap month."""
     begins = _lunar_year(today) if day.calendar == LUNAR else today.year
     for year in (begins, begins + 1):
         on = falls_on(day, year)
@@ -170,19 +167,20 @@ def next_on(day: YearlyDay, today: date) -> Occurrence | None:
 
 
 def falls_on(day: YearlyDay, year: int) -> date | None:
-    """The date of a day in a year of its calendar; None out of the years that are known."""
+    """Returns the date of a day in a year of its calendar; None outside the known years."""
     if day.calendar == SOLAR:
-        missing = (day.month, day.day) == (2, 29) and not _holds(year, 2, 29)
+        missing = (day.month, day.day) == (2, 29) and not _is_date(year, 2, 29)
         return date(year, day.month, 28 if missing else day.day)
     if year not in LUNAR_YEARS:
         return None
     leap = int(day.leap and LCalendars.leap_month(year) == day.month)
     last = LCalendars.ndays(year, day.month, leap)
-    found: date = LunarDate(year, day.month, min(day.day, last), leap).to_solar_date()
-    return found
+    solar: date = LunarDate(year, day.month, min(day.day, last), leap).to_solar_date()
+    return solar
 
 
 def _lunar_year(today: date) -> int:
+    """The lunar year of a day, or its solar year outside the known ones."""
     try:
         return int(LunarDate.from_solar_date(today.year, today.month, today.day).year)
     except ValueError:
@@ -190,7 +188,7 @@ def _lunar_year(today: date) -> int:
 
 
 def of_attributes(attributes: Mapping[str, Any]) -> Iterator[tuple[str, str, YearlyDay]]:
-    """The important dates among a contact's attributes: key, current value, and the day."""
+    """Yields the important dates among a contact's attributes: key, current value, and the day."""
     for key, values in attributes.items():
         if values and is_yearly(key):
             value = str(values[0]["value"])
@@ -199,35 +197,34 @@ def of_attributes(attributes: Mapping[str, Any]) -> Iterator[tuple[str, str, Yea
 
 
 def day_key(kind: str) -> str:
-    """A kind in an attribute's form as the key of an important date: ``gotcha`` becomes
-    ``gotcha_day``."""
+    """Returns the attribute key for a kind of important date: ``gotcha_day`` for ``gotcha``."""
     return kind if is_yearly(kind) or kind in ATTRIBUTES else f"{kind}_day"
 
 
 def days_that_matter(message: str, today: date) -> tuple[timedelta, list[str]]:
-    """How far ahead of ``today`` an important date matters to a message, farther where it speaks of
-    such days, and the keys of all days until then."""
+    """Returns how far ahead of ``today`` an important date matters to a message (farther if it is
+    about such days), and the keys of all days until then."""
     span = SOON if finder("yearly_days", "spoken_of")(normalise(message)) else NEAR
     return span, _keys_within(today, span)
 
 
 def _keys_within(today: date, span: timedelta) -> list[str]:
-    """The keys of all days that are kept from ``today`` on for so long."""
+    """The keys of all days that fall within ``span`` from ``today`` on."""
     keys = set()
     for ahead in range(span.days + 1):
-        at = today + timedelta(days=ahead)
-        keys.add(f"{at.month:02}-{at.day:02}")
-        if (at.month, at.day) == (2, 28) and not _holds(at.year, 2, 29):
+        day = today + timedelta(days=ahead)
+        keys.add(f"{day.month:02}-{day.day:02}")
+        if (day.month, day.day) == (2, 28) and not _is_date(day.year, 2, 29):
             keys.add("02-29")
-        if at.year in LUNAR_YEARS:
-            there = LunarDate.from_solar_date(at.year, at.month, at.day)
-            keys.add(f"lunar-{there.month:02}-{there.day:02}")
-            if there.day == 29:
-                keys.add(f"lunar-{there.month:02}-30")
+        if day.year in LUNAR_YEARS:
+            lunar = LunarDate.from_solar_date(day.year, day.month, day.day)
+            keys.add(f"lunar-{lunar.month:02}-{lunar.day:02}")
+            if lunar.day == 29:
+                keys.add(f"lunar-{lunar.month:02}-30")
     return sorted(keys)
 
 
 def date_text(on: date, today: date, language: str) -> str:
-    """A date without its year, if that is this one's: ``November 23``, ``2027年1月3日``."""
+    """Returns a date, without its year if that is this one's: ``November 23``, ``2027年1月3日``."""
     year = None if on.year == today.year else on.year
     return text(YearlyDay(on.month, on.day, year), language)

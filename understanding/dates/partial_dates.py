@@ -1,5 +1,5 @@
 """Dates as precise as they are known: 2024, 2024-05, 2024-05-17, a time of day, or a stretch of
-days (2024-05-17/2024-05-20), as ISO 8601 writes them (the reduced ones and intervals)."""
+days (2024-05-17/2024-05-20), as ISO 8601 writes them (reduced forms and intervals)."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _REDUCED = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2]))?")
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """``start`` is its first moment; ``last`` the beginning of its last day where it is longer
+    """A date: ``start`` is its first moment; ``last`` the beginning of its last day if it is longer
     than a day (a year, a month, a stretch), else None."""
 
     start: datetime
@@ -21,42 +21,43 @@ class PartialDate:
 
     @property
     def after(self) -> datetime:
-        """The first moment after it; of a time of day or a single day that moment itself."""
+        """The first moment after it; for a time of day or a single day ``start`` itself."""
         return self.last + DAY if self.last else self.start
 
 
 def read(text: str | None, zone: tzinfo | None) -> PartialDate | None:
-    """What ``text`` says, in ``zone`` where it names no zone that there is; None where it can't
-    be read or is far out of any life."""
+    """Reads a date, in ``zone`` if the text names no valid one; None if it can't be read or its
+    year is not in ``YEARS``."""
     if not text:
         return None
     first, _, second = text.strip().partition("/")
-    found = _read(first.strip(), zone)
-    if found is None or not second:
-        return found
-    end = _read(second.strip(), zone)
-    if end is None or end.start < found.start:
-        return found
+    begin = _read_one(first.strip(), zone)
+    if begin is None or not second:
+        return begin
+    end = _read_one(second.strip(), zone)
+    if end is None or end.start < begin.start:
+        return begin
     last = (end.last or end.start).replace(hour=0, minute=0, second=0, microsecond=0)
-    return PartialDate(found.start, last if last > found.start else found.last)
+    return PartialDate(begin.start, last if last > begin.start else begin.last)
 
 
-def _read(text: str, zone: tzinfo | None) -> PartialDate | None:
+def _read_one(text: str, zone: tzinfo | None) -> PartialDate | None:
     if reduced := _REDUCED.fullmatch(text):
         return _reduced(int(reduced[1]), int(reduced[2] or 0), zone)
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    if found.year not in YEARS:
+    if moment.year not in YEARS:
         return None
-    offset = found.utcoffset()
+    offset = moment.utcoffset()
     if offset is None or abs(offset) > LARGEST_OFFSET:
-        found = found.replace(tzinfo=zone)
-    return PartialDate(found)
+        moment = moment.replace(tzinfo=zone)
+    return PartialDate(moment)
 
 
 def _reduced(year: int, month: int, zone: tzinfo | None) -> PartialDate | None:
+    """A year, or a month of it unless ``month`` is 0."""
     if year not in YEARS:
         return None
     start = datetime(year, month or 1, 1, tzinfo=zone)
@@ -69,20 +70,20 @@ def _reduced(year: int, month: int, zone: tzinfo | None) -> PartialDate | None:
 
 
 def shown(start: date, last: date | None) -> str:
-    """The date as precise as it is known, as ``read`` takes it: 2024, 2024-05, 2024-05-17/2024-05-20;
-    of one day with its time where there is one."""
+    """Writes a date as precisely as it is known, as ``read`` reads it: 2024, 2024-05,
+    2024-05-17/2024-05-20; a single day with its time if it has one."""
     if last is None:
         if isinstance(start, datetime) and start.time() != time.min:
             return start.isoformat(timespec="minutes")
-        return _day(start)
+        return _iso_day(start)
     months = last.month - start.month + 1 + 12 * (last.year - start.year)
     if start.day == 1 and (last + DAY).day == 1:
         if months == 1:
             return f"{start.year:04}-{start.month:02}"
         if start.month == 1 and months == 12:
             return f"{start.year:04}"
-    return f"{_day(start)}/{_day(last)}"
+    return f"{_iso_day(start)}/{_iso_day(last)}"
 
 
-def _day(at: date) -> str:
+def _iso_day(at: date) -> str:
     return at.strftime("%Y-%m-%d").zfill(10)

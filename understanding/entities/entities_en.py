@@ -1,5 +1,4 @@
-"""Names in English text: capital letters, what they end in, what stands before them, and a
-gazetteer of places."""
+"""Names in English text: by capitals, their endings, the words before them, and lists of places."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -35,7 +34,7 @@ _ENDINGS = {
 }  # fmt: skip
 _PLACE_CUE = regex.compile(rf"(?i:\b{_PARTS['PLACE_CUES']}) (?:the )?$")
 _QUOTES = r"“[^”\n]{1,60}”|\"[^\"\n]{1,60}\"|‘[^’\n]{1,60}’(?!\p{L})|(?<=\s)'[^'\n]{1,60}'(?!\p{L})"
-# Names behind a cue, each in the group of its kind; in quotation marks a work's title may hold anything.
+# Names after a cue, each in the group of its kind; in quotation marks a title may contain anything.
 _CUED = regex.compile(
     rf"(?i:\b(?:{_PARTS['WORK_NOUNS']}|{_PARTS['WORK_VERBS']}|read|reads|reading|watch|watched|watching|saw|seen|"
     rf"listen(?:s|ed|ing)? to|plays|played|playing|sing|sang|sings)(?:,? (?:is|was|called|titled|named|entitled))?) (?P<quoted>{_QUOTES})"
@@ -53,48 +52,48 @@ def _places() -> frozenset[str]:
 
 
 def find(text: str) -> Iterator[Named]:
-    """Names in ``text``, overlapping where two rules see something."""
+    """Yields names in ``text``, which may overlap if two rules match."""
     yield from _cued(text)
     for match in _FULL_NAME.finditer(text):
-        if _given(match[1]) and not _plain(match[2]) and normalise(match[0]) not in _places():
+        if _is_given(match[1]) and not _generic(match[2]) and normalise(match[0]) not in _places():
             yield Named(Kind.PERSON, match[0], *match.span())
     for kind, pattern in _ENDINGS.items():
         for match in pattern.finditer(text):
-            start = _own_from(match[1], match.start()) if match[1] else match.start()
+            start = _name_start(match[1], match.start()) if match[1] else match.start()
             if start is not None:
                 yield Named(kind, text[start : match.end()], start, match.end())
     yield from _listed(text)
 
 
 def _cued(text: str) -> Iterator[Named]:
-    """Names behind a word that says what they are of."""
+    """Yields names after a word that states their kind."""
     for match in _CUED.finditer(text):
-        sort = str(match.lastgroup)
-        name, (start, end) = match[sort], match.span(sort)
-        if sort == "quoted":
+        group = str(match.lastgroup)
+        name, (start, end) = match[group], match.span(group)
+        if group == "quoted":
             yield Named(Kind.WORK, name[1:-1].strip(" ,."), start + 1, end - 1)
-        elif sort == "person":
+        elif group == "person":
             if normalise(name) not in _places():
                 yield Named(Kind.PERSON, name, start, end)
         elif not _is_other(name, text, start) or (
-            sort == Kind.ORGANISATION and name in _ORGANISATIONS
+            group == Kind.ORGANISATION and name in _ORGANISATIONS
         ):
-            yield Named(Kind(sort), name, start, end)
+            yield Named(Kind(group), name, start, end)
 
 
-def _own_from(before: str, start: int) -> int | None:
-    """Where the name begins whose words before the last are these; None when none of them
-    tells it from others of its sort."""
+def _name_start(before: str, start: int) -> int | None:
+    """Where a name begins: ``before`` are the words before its ending (University), at ``start``.
+    None if none of them distinguishes it from others of its kind."""
     parts = list(regex.finditer(r"\S+", before))
     leading = 0
-    while leading < len(parts) and _leads(parts[leading][0], leading):
+    while leading < len(parts) and _is_leading(parts[leading][0], leading):
         leading += 1
-    own = [part for part in parts[leading:] if not _plain(part[0]) or part[0].lower() in _NATIONS]
+    own = [part for part in parts[leading:] if not _generic(part[0]) or part[0].lower() in _NATIONS]
     return start + parts[leading].start() if own else None
 
 
-def _leads(word: str, at: int) -> bool:
-    """Whether a capital is only that of a sentence's start or of an article."""
+def _is_leading(word: str, at: int) -> bool:
+    """Whether a word is capitalised only as the first of a sentence, or is an article."""
     bare = word.lower()
     return bare in _ARTICLES or (at == 0 and bare in _FUNCTION)
 
@@ -103,14 +102,14 @@ _ARTICLES = words("entities_en", "articles")
 _FUNCTION = _NOT_OWN - words("entities_en", "telling")
 
 
-def _plain(word: str) -> bool:
-    """Whether a capitalised word may stand for any of its sort, or is no name at all."""
+def _generic(word: str) -> bool:
+    """Whether a capitalised word may describe any entity of its kind, or is never a name."""
     bare = normalise(word).removesuffix("'s")
     return bare in _NOT_OWN or bare in _NEVER_NAMES
 
 
 def _listed(text: str) -> Iterator[Named]:
-    """What a list has: the longest run of capitalised words."""
+    """Yields names that are in the lists: the longest run of capitalised words."""
     for run in _RUNS.finditer(text):
         parts = list(regex.finditer(r"\S+", run[0]))
         i = 0
@@ -126,6 +125,7 @@ def _listed(text: str) -> Iterator[Named]:
 
 
 def _kind_of(text: str, start: int, end: int) -> Kind | None:
+    """The kind of a listed place or organisation; None if unlisted or something else here."""
     name = text[start:end]
     if text[max(0, start - 4) : start].lower().split()[-1:] in (["a"], ["an"]):
         return None  # a Honda is no company
@@ -134,34 +134,34 @@ def _kind_of(text: str, start: int, end: int) -> Kind | None:
     bare = normalise(name)
     if bare not in _places() or bare in _NEVER_NAMES:
         return None
-    if _ambiguous(bare) and not _PLACE_CUE.search(text, max(0, start - 30), start):
+    if _is_ambiguous(bare) and not _PLACE_CUE.search(text, max(0, start - 30), start):
         return None
     # A name after it makes it part of another: Austin Powell, the New York Times.
     after = _RUNS.match(text, end + 1) if text[end : end + 1] == " " else None
     word = after and after[0].split()[0]
-    if word and not _plain(word) and normalise(word) not in _places():
+    if word and not _generic(word) and normalise(word) not in _places():
         return None
     return Kind.PLACE
 
 
 @cache
-def _ambiguous(name: str) -> bool:
-    """Whether a place's name is a given name or an ordinary word too."""
+def _is_ambiguous(name: str) -> bool:
+    """Whether the name of a place is also a given name or an ordinary word."""
     parts = name.split()
     return len(parts) == 1 and (name in words("given_names") or name in words("english_words"))
 
 
-def _given(word: str) -> bool:
+def _is_given(word: str) -> bool:
     return normalise(word) in words("given_names")
 
 
 def _is_other(name: str, text: str, start: int) -> bool:
-    """Whether capitalised words are a person, a place, a day or a language."""
+    """Whether capitalised words after a cue are a person, a place, a day or a language instead."""
     first = name.replace(",", " ").split()[0]
-    if _plain(first) or normalise(name) in _places():
+    if _generic(first) or normalise(name) in _places():
         return len(name.split()) == 1 or normalise(name) in _places()
     return (
-        _given(first)
+        _is_given(first)
         and (len(name.split()) <= 2)
         and _kind_of(text, start, start + len(name)) is None
     )

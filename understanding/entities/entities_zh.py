@@ -1,5 +1,5 @@
-"""Names in Chinese text: titles in quotation marks, places by gazetteer, and what ends as the
-names of places and organisations do."""
+"""Names in Chinese text: titles in quotation marks, places of the gazetteer, and words with the
+endings of places and organisations."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,12 +15,12 @@ from understanding.text import normalise
 
 _GENERIC = words("entities_zh", "generic")
 _NEVER_INSIDE = words("entities_zh", "never_inside")
-# What a name ends with, after something that is its own.
+# The endings of names, after something that is their own.
 _ENDS = (
     (Kind.ORGANISATION, groups("entities_zh")["organisation_ends"]),
     (Kind.PLACE, groups("entities_zh")["place_ends"]),
 )
-# The parts of speech (jieba's) that may stand inside such a name.
+# The parts of speech (jieba's) that may be inside such a name.
 _INSIDE = frozenset("n ns nt nz nr nrt nrfg j b m vn a ng s f an l i".split())
 _PROPER = frozenset("ns nt nz nrt nrfg".split())
 _HAN = regex.compile(r"\p{Han}{2,}")
@@ -36,37 +36,38 @@ _PERSON = regex.compile(
 )
 _MOST_WORDS = 8  # words put together to one name
 _LONGEST = 14  # characters of a name
-_RARE = 400.0  # jieba's count: a commoner noun before 公司 says what it does, not its name
+_RARE = 400.0  # jieba's count: a commoner noun before 公司 describes it and is not its name
 
 
 def find(text: str) -> Iterator[Named]:
-    """Names in ``text``, overlapping where two rules see something."""
+    """Yields names in ``text``, which may overlap if two rules match."""
     norm = normalise(text)
     if len(norm) != len(text):
         norm = text
     for title in _TITLE.finditer(norm):
-        yield from _named(Kind.WORK, text, *title.span(title.lastindex or 0))
+        yield from _entity(Kind.WORK, text, *title.span(title.lastindex or 0))
     for match in _PERSON.finditer(norm):
         if surname_of(match[1]):
-            yield from _named(Kind.PERSON, text, *match.span(1))
+            yield from _entity(Kind.PERSON, text, *match.span(1))
     for match in _WORKPLACE.finditer(norm):
         group = 1 if match[1] else 2
         if _is_workplace(text[slice(*match.span(group))]):
-            yield from _named(Kind.ORGANISATION, text, *match.span(group))
+            yield from _entity(Kind.ORGANISATION, text, *match.span(group))
     for stretch in _HAN.finditer(norm):
         cut = segmentation.cut(stretch[0])
         for kind, start, end in (*_listed(cut), *_ending(cut)):
-            yield from _named(kind, text, stretch.start() + start, stretch.start() + end)
+            yield from _entity(kind, text, stretch.start() + start, stretch.start() + end)
 
 
-def _named(kind: Kind, text: str, start: int, end: int) -> Iterator[Named]:
+def _entity(kind: Kind, text: str, start: int, end: int) -> Iterator[Named]:
+    """Yields the entity with this name, unless it is blank."""
     name = text[start:end].strip()
     if name:
         yield Named(kind, name, start, end)
 
 
 def _listed(cut: Sequence[Word]) -> Iterator[tuple[Kind, int, int]]:
-    """What a list has: the longest run of whole words."""
+    """Yields names that are in the lists: the longest run of whole words."""
     i = 0
     while i < len(cut):
         for j in range(min(len(cut), i + _MOST_WORDS), i, -1):
@@ -98,7 +99,7 @@ def _kind_of(name: str) -> Kind | None:
 
 
 def _ending(cut: Sequence[Word]) -> Iterator[tuple[Kind, int, int]]:
-    """What ends like a name of its kind and has something of its own before."""
+    """Yields names with an ending of their kind after something that is their own."""
     for at, word in enumerate(cut):
         kind, suffix = _suffix(word.text)
         if kind is None:
@@ -106,20 +107,21 @@ def _ending(cut: Sequence[Word]) -> Iterator[tuple[Kind, int, int]]:
         first = at
         while first and at - first < _MOST_WORDS and _may_stand_inside(cut[first - 1]):
             first -= 1
-        own = word.text[: len(word.text) - len(suffix)]
+        own_part = word.text[: len(word.text) - len(suffix)]
         # A word of the dictionary that ends so by itself (协和医院) is a name if tagged as one.
-        whole = [*cut[first:at], *([Word(word.start, 0, own, word.tag)] if own else [])]
-        while whole and not _starts(whole[0]):
-            whole, first = whole[1:], first + 1
+        parts = [*cut[first:at], *([Word(word.start, 0, own_part, word.tag)] if own_part else [])]
+        while parts and not _may_begin(parts[0]):
+            parts, first = parts[1:], first + 1
         start = cut[first].start if first <= at else word.start
-        told = any(_is_own(part, kind) for part in whole) or (
-            kind is Kind.ORGANISATION and _coined(whole)
+        has_own = any(_is_distinctive(part, kind) for part in parts) or (
+            kind is Kind.ORGANISATION and _coined(parts)
         )
-        if told and 3 <= word.end - start <= _LONGEST:
+        if has_own and 3 <= word.end - start <= _LONGEST:
             yield kind, start, word.end
 
 
 def _suffix(text: str) -> tuple[Kind | None, str]:
+    """The kind and the ending of a word that ends like an organisation or a place."""
     for kind, ends in _ENDS:
         for end in ends:
             if text == end or (text.endswith(end) and len(end) > 1):
@@ -138,13 +140,13 @@ def _may_stand_inside(word: Word) -> bool:
     )
 
 
-def _starts(word: Word) -> bool:
-    """Whether a name can begin with this word: not with 的 or a measure."""
+def _may_begin(word: Word) -> bool:
+    """Whether a name may begin with this word: not with 的 or a measure."""
     return word.tag not in ("f", "q") and word.text not in _NEVER_INSIDE
 
 
-def _is_own(word: Word, kind: Kind) -> bool:
-    """Whether this part tells one organisation or place from others of its sort."""
+def _is_distinctive(word: Word, kind: Kind) -> bool:
+    """Whether this word distinguishes an organisation or place from others of its kind."""
     if word.text in _GENERIC or word.text in terms() or not word.text:
         return False
     if word.text in words("places_zh") or word.text in words("organisations", "zh"):
@@ -157,13 +159,13 @@ def _is_own(word: Word, kind: Kind) -> bool:
 
 
 def _coined(parts: Sequence[Word]) -> bool:
-    """Whether the name begins with characters that are no word together: 星渡."""
+    """Whether a name begins with two characters that are no word together: 星渡."""
     heads = [part.text for part in parts[:2]]
     return len(heads) == 2 and all(len(head) == 1 and head not in _GENERIC for head in heads)
 
 
 def _is_workplace(name: str) -> bool:
-    """Whether the X of 在X工作 is a name: in a list, tagged as one, or no word at all."""
+    """Whether the X of 在X工作 is a name: in a list, capitalised, or tagged so and no common word."""
     if name[0].isascii():
         return name[0].isupper()
     if name in words("places_zh") or name in _GENERIC or name in terms():

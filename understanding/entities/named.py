@@ -1,4 +1,4 @@
-"""One named thing, and the key by which the same thing is known in another text."""
+"""A named entity, and the key by which it is recognised in another text."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name at ``[start, end)`` of a text. ``name`` is what it is called, ``key`` who it is."""
+    """A name at ``[start, end)`` of a text, and the ``key`` that all names of the entity share."""
 
     kind: Kind
     name: str

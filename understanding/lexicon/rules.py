@@ -1,14 +1,13 @@
-"""Rules of reading as data: regular expressions in a TOML file, which stands beside the module that
-reads it, or in the lexicon when several modules share it.
+"""Rules for reading text as data: regular expressions in a TOML file, which is beside the module
+that reads it, or in the lexicon if several modules share it.
 
-``[words]`` are lists of the lexicon (a name and its groups) as alternatives, ``[parts]`` pieces
-of patterns, and code may give more of these; ``{NAME}`` stands for one, as a group, in parts and
+``[words]`` are lists of the lexicon (a name and its groups) as alternatives, ``[parts]`` pieces of
+patterns, and code may give more of these; ``{NAME}`` is replaced by one, as a group, in parts and
 patterns. A pattern is a text, or a list of texts that are put together, so that the next
-alternative begins with ``|``. ``[patterns]`` are single ones; every other table is a list of
-rows, in the order in which they are tried (a pattern and what it gives), or sets of words.
+alternative begins with ``|``. ``[patterns]`` are single ones; every other table is a list of rows,
+in the order in which they are tried (a pattern and what it gives), or sets of words.
 
-``file`` is the path of the module beside the file (``__file__``), or the file's name in the lexicon.
-"""
+``file`` is the path of the module beside the file (``__file__``), or the name of a lexicon file."""
 
 import re
 import tomllib
@@ -20,7 +19,7 @@ from typing import Any
 from understanding.lexicon import alternation, words
 
 Row = Mapping[str, Any]
-# A piece of patterns, or what makes it when it is first needed.
+# A piece of patterns, or a function that makes it when it is first needed.
 Part = str | Callable[[], str]
 _HERE = Path(__file__).parent
 _PART = re.compile(r"\{([A-Z][A-Z_]*)\}")
@@ -42,7 +41,7 @@ class Patterns:
 
 @cache
 def patterns(file: str, **parts: Part) -> Patterns:
-    """The single patterns of a file; ``parts`` are further pieces."""
+    """Returns the single patterns of a file; ``parts`` are further pieces."""
     return Patterns(content(file), parts)
 
 
@@ -71,17 +70,17 @@ class Rows(Sequence[Row]):
 
 
 def rows(file: str, table: str, **parts: Part) -> Rows:
-    """The rows of a table; ``parts`` are further pieces of their patterns."""
+    """Returns the rows of a table; ``parts`` are further pieces of their patterns."""
     return Rows(file, table, parts)
 
 
 def sets(file: str, table: str) -> Mapping[str, frozenset[str]]:
-    """The sets of words in a table, by name."""
+    """Returns the sets of words in a table, by name."""
     return {name: frozenset(entries) for name, entries in content(file)[table].items()}
 
 
 def parts_of(file: str) -> Mapping[str, str]:
-    """The pieces of patterns in a file."""
+    """Returns the pieces of patterns in a file."""
     read = content(file)
     return {
         name: _part(name, read, {}) for table in ("words", "parts") for name in read.get(table, ())
@@ -90,19 +89,21 @@ def parts_of(file: str) -> Mapping[str, str]:
 
 @cache
 def content(file: str) -> Mapping[str, Any]:
-    """What a file holds, by table."""
+    """Returns what a file contains, by table."""
     path = (_HERE / file).with_suffix(".toml")  # a module's path is absolute and stays as it is
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _filled(text: str | Sequence[str], file: Mapping[str, Any], parts: Mapping[str, Part]) -> str:
+    """The text of a pattern with each ``{NAME}`` replaced by its piece."""
     return _PART.sub(lambda match: f"(?:{_part(match[1], file, parts)})", "".join(text))
 
 
 def _part(name: str, file: Mapping[str, Any], parts: Mapping[str, Part]) -> str:
+    """The text of a piece: from code, of the words of a list, or of the file."""
     if name in parts:
-        given = parts[name]
-        return given if isinstance(given, str) else given()
+        part = parts[name]
+        return part if isinstance(part, str) else part()
     if name in file.get("words", ()):
         return alternation(words(*file["words"][name]))
     return _filled(file["parts"][name], file, parts)

@@ -1,7 +1,8 @@
-"""Spans of people in a text: names and roles; which of them are one person; and whose a role is.
+"""Finds spans of people in a text (names and role words), groups the spans of one person, and finds
+the owner of each role (my boss, Ryan's girlfriend).
 
-What is found is a place and a kind; who it is, is for others to say. The weights are learned
-from the corpus (``python -m tools train span_tagger``).
+Which contact a span refers to is decided elsewhere. The weights are learned from the corpus
+(``python -m tools train span_tagger``).
 """
 
 import math
@@ -39,32 +40,32 @@ from understanding.text import is_han, normalise
 
 Kind = Literal["name", "role"]
 USER = -1
-_Place = tuple[int, int, str]  # start, end and kind of a segment
-# How likely it is a name that a role is called by (我表姐叫费霁月，): chosen by hand, not learned.
-_NAMED = 0.99
-# … and a surname behind Mr or Dr, which may be a word as well (Mrs Field).
-_ADDRESSED = 0.9
-# Segments that are less likely are not looked at; what is returned is the file's threshold.
-_LEAST = 0.1
+_Position = tuple[int, int, str]  # start, end and kind of a segment
+# Probability of a name that a role word introduces (我表姐叫费霁月，): chosen by hand, not learned.
+_INTRODUCED = 0.99
+# … and of a surname after Mr or Dr, which may also be a common word (Mrs Field).
+_TITLED = 0.9
+# Less probable segments are dropped at once; the model file has the thresholds for results.
+_THRESHOLD = 0.1
 _CHILDREN = frozenset({"son", "daughter", "child", "grandson", "granddaughter"})
 _PARENTS = frozenset({"mother", "father", "grandmother", "grandfather"})
 _FIRST_PERSON = patterns("first_person")
 _OF = (["of"], ["of", "the"])
-_OF_USER = " 们們的"
-# Somebody else is met by the name behind it: has a son called, 有个儿子叫.
-_MEETS = re.compile(
+_PRONOUN_ENDINGS = " 们們的"
+# The words before a name that introduce another person: has a son called, 有个儿子叫.
+_NEW_PERSON = re.compile(
     r"(?i)\b(?:an?|another)\s[^,.;]{2,40}\b(?:called|named)\s*$|[个只位条][^，。,]{1,8}叫做?$"
 )
-_OWNS = re.compile(r"['’]s?\s+\w|的\w")
-# … with what kind of theirs it is.
+_OWNS_NEXT = re.compile(r"['’]s?\s+\w|的\w")
+# A genitive; ``kind`` are the words between it and the role that qualify the role.
 _GENITIVE = re.compile(
     r"(?i)\s*(?:['’]s?|s|的)\s*(?P<kind>(?:[^\W\d_]+[ -]){0,2}|[\u4e00-\u9fff]{1,2})"
 )
 
 
 class PersonSpan(NamedTuple):
-    """Somebody is spoken of at [start, end) of a text, in code points; ``probability`` is
-    calibrated, of the place and of being a role or a name."""
+    """A span [start, end) of a text, in code points, that refers to a person. ``probability`` is
+    the calibrated probability that the span and its kind are right."""
 
     start: int
     end: int
@@ -73,7 +74,7 @@ class PersonSpan(NamedTuple):
 
 
 class Placed(Protocol):
-    """A span of a text, also those that are learned from."""
+    """A span with a kind: a ``PersonSpan``, or a labelled span of the training data."""
 
     @property
     def start(self) -> int: ...
@@ -86,71 +87,72 @@ class Placed(Protocol):
 def person_spans(
     text: str, known: Collection[str] = (), again: Mapping[str, float] | None = None
 ) -> list[PersonSpan]:
-    """Who is spoken of by name or role, from left to right, none within another. ``known`` are names of the user's people, as they would be written; ``again`` those
-    that other texts beside this one bear out (``recurring``)."""
-    least = model("span_tagger")["threshold"]
+    """Returns the spans that name people or call them by a role, from left to right, none within
+    another. ``known`` are names of the user's contacts, as written; ``again`` are names that other
+    texts support, with their probabilities (``recurring``)."""
+    thresholds = model("span_tagger")["threshold"]
     spans = []
     for start, end, kind, probability in _segments(text, known):
         if kind == "name":
             probability = max(probability, (again or {}).get(normalise(text[start:end]), 0.0))
-        if probability >= least[kind]:
+        if probability >= thresholds[kind]:
             is_name = kind == "name" or _is_given_name(text, start, end)
             spans.append(PersonSpan(start, end, "name" if is_name else "role", probability))
     return _with_particles(text, spans)
 
 
 def recurring(texts: Iterable[str]) -> dict[str, float]:
-    """The words that may be a name in several of ``texts`` and are no words of a dictionary, in
-    their normal form, with how likely they are one: as if each text were a witness of its own
-    (noisy-or: Pearl 1988). The same text said again is no other witness."""
+    """Returns the words that may be names in several of ``texts`` and are no dictionary words: the
+    normal form and the probability that it is a name. Each text is an independent witness
+    (noisy-or: Pearl 1988); a text that is repeated counts once."""
     doubts: dict[str, list[float]] = {}
     for text in dict.fromkeys(texts):
-        here: dict[str, float] = {}
+        probabilities: dict[str, float] = {}
         for start, end, kind, probability in _segments(text, ()):
             name = normalise(text[start:end])
             if kind == "name" and not is_word(name):
-                here[name] = max(here.get(name, 0.0), probability)
-        for name, probability in here.items():
+                probabilities[name] = max(probabilities.get(name, 0.0), probability)
+        for name, probability in probabilities.items():
             doubts.setdefault(name, []).append(1 - probability)
-    return {name: 1 - math.prod(each) for name, each in doubts.items() if len(each) > 1}
+    return {name: 1 - math.prod(factors) for name, factors in doubts.items() if len(factors) > 1}
 
 
-def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, float]]:
-    """Where somebody may be spoken of, by name or in a role, and how likely."""
+def _segments(text: str, contact_names: Collection[str]) -> list[tuple[int, int, str, float]]:
+    """Returns (start, end, kind, probability) of each possible name or role, without overlaps."""
     scales = model("span_tagger")["calibration"]
-    toks, rows = evidence(text, known)
-    segments = _with_surnames(text, toks, _within_words(toks, _chain().segments(rows, _LEAST)))
+    toks, rows = evidence(text, contact_names)
+    segments = _with_surnames(text, toks, _at_word_edges(toks, _chain().segments(rows, _THRESHOLD)))
     segments = _with_titles(text, toks, rows, segments)
-    roles = {one.end for one in segments if one.kind == "role" and one.probability > 0.5}
-    named = [
-        Segment(start, end, "name", _NAMED)
+    role_ends = {one.end for one in segments if one.kind == "role" and one.probability > 0.5}
+    introduced_names = [
+        Segment(start, end, "name", _INTRODUCED)
         for at, start, end in introduced(text, toks)
-        if at in roles
+        if at in role_ends
         or is_name_noun(toks, at)
-        or (at and toks[at - 1].norm in _THIRD)
+        or (at and toks[at - 1].norm in _THIRD_PERSON)
         or (at and is_word_for_person(rows[at - 1]) and not _is_framed(rows[start]))
     ]
     return [
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
-        for one in sorted(apart([*named, *segments]))
+        for one in sorted(apart([*introduced_names, *segments]))
         if one.kind == "role"
         or not (_is_title_or_greeting(toks, one) or _is_of_place(text, toks, one))
     ]
 
 
-# Who is said to be called something (he's called, her name is, 他叫).
-_THIRD = frozenset(("he", "she", "his", "her", "他", "她"))
+# Words before "called" or "name is" (he's called, her name is, 他叫).
+_THIRD_PERSON = frozenset(("he", "she", "his", "her", "他", "她"))
 
 
 def _is_framed(row: Row) -> bool:
-    """Whether the features of a token say that it stands in a quotation, or in a text about a work or a
-    role, which makes no people of the user."""
+    """Whether the features of a token say that it is in a quotation, or in a text about a work or a
+    role in it; such texts introduce no contacts."""
     return any(mark == "quoted" or mark.startswith("framed&") for mark in row)
 
 
 def _is_title_or_greeting(toks: Sequence[Token], name: Segment) -> bool:
-    """Whether what looks like a name is a title alone (教授说), a greeting (ta), or a word for whom one
-    has many of (朋友): no name of the corpus is."""
+    """Whether a possible name is only a title (教授说), a greeting (ta) or a role of which one has
+    many people (朋友); none of these is a name in the corpus."""
     norms = [one.norm for one in toks[name.start : name.end]]
     latin = " ".join(norms)
     is_greeting = latin in words("sentence_cues", "greeting", "laugh")
@@ -160,19 +162,20 @@ def _is_title_or_greeting(toks: Sequence[Token], name: Segment) -> bool:
 
 
 def _is_of_place(text: str, toks: Sequence[Token], name: Segment) -> bool:
-    """Whether a name is behind, or begins with, a word that makes it one of a place (St. Oswald's)."""
-    ahead = [one for one in toks[: name.start] if one.norm != "."][-1:]
+    """Whether the word before a name, or its first word, makes it a place (St. Oswald's)."""
+    word_before = [one for one in toks[: name.start] if one.norm != "."][-1:]
     return any(
         one.norm in words("context_en", "place_titles") and text[one.start].isupper()
-        for one in (*ahead, toks[name.start])
+        for one in (*word_before, toks[name.start])
     )
 
 
-def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
-    """The segments, surest first, where a name that cuts a common Chinese word in two gives what it
-    has to the one that ends before that word (高澜住|在: 高澜; where its last character hardly stands
-    in names, even if the chain did not see that one), and one that begins with the user to the role
-    behind (我|妹). Of two characters none is left alone (蒋工, 老顾)."""
+def _at_word_edges(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
+    """Returns the segments, most probable first, after moving names to the edges of words. A name
+    that ends with the first character of a common Chinese word passes its probability to the
+    segment without it (高澜住|在: 高澜), which is added if the chain lacks it and the character is rare
+    in names. A name that begins with a word for the user passes it to the role after that word
+    (我|妹). No name of two characters is shortened to one (蒋工, 老顾)."""
     by_place = {(one.start, one.end, one.kind): one for one in segments}
     for one in segments:
         if one.kind != "name":
@@ -189,14 +192,14 @@ def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Se
     return sorted(by_place.values(), key=lambda one: -one.probability)
 
 
-def _hand_over(by_place: dict[_Place, Segment], one: Segment, to: _Place) -> None:
-    """Gives the probability of a segment to the one at another place, and takes it out."""
-    del by_place[one.start, one.end, one.kind]
-    both = min(one.probability + by_place[to].probability, 1.0)
-    by_place[to] = by_place[to]._replace(probability=both)
+def _hand_over(by_place: dict[_Position, Segment], source: Segment, target: _Position) -> None:
+    """Adds the probability of ``source`` to the segment at ``target`` and removes ``source``."""
+    del by_place[source.start, source.end, source.kind]
+    total = min(source.probability + by_place[target].probability, 1.0)
+    by_place[target] = by_place[target]._replace(probability=total)
 
 
-def _is_addressed(toks: Sequence[Token], name: Segment) -> bool:
+def _is_titled_surname(toks: Sequence[Token], name: Segment) -> bool:
     """Whether a name is a Chinese surname with a title that begins no longer word (蒋工, not 李工作)."""
     surname, *title = [one.norm for one in toks[name.start : name.end]]
     is_title = "".join(title) in titles("zh").keys() | titles_used("reader")
@@ -207,206 +210,209 @@ def _is_addressed(toks: Sequence[Token], name: Segment) -> bool:
 def _with_titles(
     text: str, toks: Sequence[Token], rows: Sequence[Row], segments: Sequence[Segment]
 ) -> list[Segment]:
-    """The segments, surest first, where a Chinese surname alone takes in the title behind it (王|局),
-    and what has Mr or Dr before it is a name, at least so surely."""
-    found = []
+    """Returns the segments, most probable first, after extending a Chinese surname by the title
+    after it (王|局) and adding each name with Mr or Dr before it, with at least ``_TITLED``."""
+    extended = []
     for one in segments:
-        whole = one._replace(end=one.end + 1)
-        alone = one.kind == "name" and one.end - one.start == 1 and one.end < len(toks)
-        found.append(whole if alone and _is_addressed(toks, whole) else one)
+        with_title = one._replace(end=one.end + 1)
+        is_alone = one.kind == "name" and one.end - one.start == 1 and one.end < len(toks)
+        extended.append(with_title if is_alone and _is_titled_surname(toks, with_title) else one)
     for start, end in titled(text, toks):
         if _is_framed(rows[start]):
             continue
         names = [
-            one for one in found if one.kind == "name" and one.start == start and one.end >= end
+            one for one in extended if one.kind == "name" and one.start == start and one.end >= end
         ]
-        surest = max(names, key=lambda one: one.probability, default=Segment(start, end, "name", 0))
-        found.append(surest._replace(probability=max(surest.probability, _ADDRESSED)))
-    return sorted(found, key=lambda one: -one.probability)
+        best = max(names, key=lambda one: one.probability, default=Segment(start, end, "name", 0))
+        extended.append(best._replace(probability=max(best.probability, _TITLED)))
+    return sorted(extended, key=lambda one: -one.probability)
 
 
 def _with_surnames(text: str, toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
-    """The segments, surest first, where a given name alone gives what it has to the name that goes on
-    with the surname behind it, even if that is a word for a place as well (Zoe Park)."""
+    """Returns the segments, most probable first. A given name passes its probability to the name
+    that includes the surname after it, even if that is also a place (Zoe Park)."""
     by_place = {(one.start, one.end, one.kind): one for one in segments}
     for one in segments:
-        whole = one.start, one.end + 1, "name"
-        if one.kind == "name" and whole in by_place and one.end - one.start == 1:
+        full_name = one.start, one.end + 1, "name"
+        if one.kind == "name" and full_name in by_place and one.end - one.start == 1:
             given, surname = toks[one.start], toks[one.end]
             is_full = is_given(given.norm) and is_surname(surname.norm)
             if is_full and text[given.start].isupper() and text[surname.start].isupper():
-                _hand_over(by_place, one, whole)
+                _hand_over(by_place, one, full_name)
     return sorted(by_place.values(), key=lambda one: -one.probability)
 
 
 def _is_given_name(text: str, start: int, end: int) -> bool:
-    """Whether a word for a role is written as a given name that it is as well (Anna, an elder
-    brother in Tamil), and is nobody's."""
-    said, ahead = text[start:end], tokens(text[:start])
-    whose = before(ahead[-1].norm) if ahead else ""
-    return said[:1].isupper() and is_given(normalise(said)) and whose not in ("own", "others")
+    """Whether a role word is written as the given name that it also is (Anna: an elder brother in
+    Tamil), with no possessive before it."""
+    surface, tokens_before = text[start:end], tokens(text[:start])
+    whose = before(tokens_before[-1].norm) if tokens_before else ""
+    return surface[:1].isupper() and is_given(normalise(surface)) and whose not in ("own", "others")
 
 
 def _with_particles(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
-    """The spans, names on both sides of particles (João da Silva) as one."""
+    """Returns the spans after joining two names with particles between them (João da Silva)."""
     out: list[PersonSpan] = []
     particles = words("name_particles")
     for at, span in enumerate(spans):
-        particle = normalise(text[span.start : span.end]) in particles
+        is_particle = normalise(text[span.start : span.end]) in particles
         around = spans[max(0, at - 1) : at + 2]
-        if particle and [one.kind for one in around[::2]] == ["name", "name"]:
+        if is_particle and [one.kind for one in around[::2]] == ["name", "name"]:
             continue  # it is a word for a role as well
-        first = out[-1] if out else span
-        between = text[first.end : span.start].split()
-        parted = between and all(normalise(word) in particles for word in between)
-        if parted and first.kind != "role" and span.kind != "role":
-            surer = max(first.probability, span.probability)
-            span = out.pop()._replace(end=span.end, probability=surer)
+        previous = out[-1] if out else span
+        between = text[previous.end : span.start].split()
+        is_one_name = between and all(normalise(word) in particles for word in between)
+        if is_one_name and previous.kind != "role" and span.kind != "role":
+            higher = max(previous.probability, span.probability)
+            span = out.pop()._replace(end=span.end, probability=higher)
         out.append(span)
     return out
 
 
 def same_person(text: str, spans: Sequence[Placed]) -> list[int]:
-    """A group number for each span: spans of one person (我同事张伟, my mate Dave) share one.
-    Numbers count from 0 in the order of the text."""
-    return grouped(text, spans, _pairs())
+    """Returns a group number for each span, counted from 0 in text order; spans of one person share
+    it (我同事张伟, my mate Dave)."""
+    return grouped(text, spans, _pair_model())
 
 
 def owners(text: str, spans: Sequence[Placed]) -> list[int | None]:
-    """Whose a role is, for each span: ``USER``, the index of another span (Ryan's girlfriend:
-    Ryan), or None where it isn't said and for what is no role."""
+    """Returns the owner of each span's role: ``USER``, the index of another span (Ryan of Ryan's
+    girlfriend), or None if the text does not state it or the span is a name."""
     group = same_person(text, spans)
     places = range(len(spans))
     return [_owner(text, spans, group, at) if spans[at].kind == "role" else None for at in places]
 
 
 def apart(segments: Iterable[Segment]) -> list[Segment]:
-    """Segments without those that overlap with one before them."""
+    """Returns the segments that overlap no earlier one of the sequence."""
     out: list[Segment] = []
-    for found in segments:
-        if all(found.end <= one.start or found.start >= one.end for one in out):
-            out.append(found)
+    for segment in segments:
+        if all(segment.end <= one.start or segment.start >= one.end for one in out):
+            out.append(segment)
     return out
 
 
 def calibrated(segment: Segment, scales: Mapping[str, Mapping[str, float]]) -> float:
-    """Its probability by Platt scaling (Platt 1999) of the log odds, by kind."""
+    """Returns a segment's probability after Platt scaling (Platt 1999) of its log odds, by kind."""
     scale = scales[segment.kind]
     return sigmoid(scale["slope"] * log_odds(segment.probability) + scale["offset"])
 
 
 def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
-    """A group number for each span, which joins the span before it that it most likely is."""
+    """Returns a group number for each span: that of the earlier span that is most probably the same
+    person, or a new number if probably none is."""
     out: list[int] = []
-    # Of those further back only their words count, so the first of each stands for all.
-    first: dict[tuple[str, str], int] = {}
+    # Further back only a span's words matter, so the first span with these words represents all.
+    first_with_words: dict[tuple[str, str], int] = {}
     for at, span in enumerate(spans):
-        rivals = dict.fromkeys((*first.values(), *([at - 1] if at else [])))
+        earlier_spans = dict.fromkeys((*first_with_words.values(), *([at - 1] if at else [])))
         odds = {
             one: pairs.log_odds(pair_features(text, spans, one, at))
-            for one in rivals
-            if not _is_owner_alone(text, spans, one, at)
+            for one in earlier_spans
+            if not _is_somebody_else(text, spans, one, at)
         }
         best = max(odds, key=lambda one: (odds[one], -one), default=0)
         out.append(out[best] if odds and odds[best] > 0 else max(out, default=-1) + 1)
-        first.setdefault((text[span.start : span.end], span.kind), at)
+        first_with_words.setdefault((text[span.start : span.end], span.kind), at)
     return out
 
 
 def only_owns(text: str, end: int) -> bool:
-    """Whether a role that ends there only says whose the next word is (my mum's sister, 我妈的妹妹)."""
-    return bool(_OWNS.match(text, end))
+    """Whether a role before ``end`` only states the next word's owner (my mum's sister, 我妈的妹妹)."""
+    return bool(_OWNS_NEXT.match(text, end))
 
 
-def _is_owner_alone(text: str, spans: Sequence[Placed], one: int, at: int) -> bool:
-    """Whether the role ``at`` says no more than whose the next word is, so that another word, ``one``,
-    is not the same person (Ida is my mum's sister: Ida is not the mum), or is one whom ``one`` has
-    or rang (Ida has a son called Max; Mum called Max)."""
-    span, other = spans[at], spans[one]
-    between = text[other.end : span.start]
-    if _MEETS.search(between) or (between.strip() == "called" and _has_one(text, other)):
+def _is_somebody_else(text: str, spans: Sequence[Placed], earlier_at: int, at: int) -> bool:
+    """Whether the wording makes the span ``at`` somebody else than an earlier span: the earlier
+    person has or phoned the later one (Ida has a son called Max; Mum called Max), or the role
+    ``at`` only states the owner of the next word (Ida is my mum's sister: Ida is not the mum)."""
+    span, earlier = spans[at], spans[earlier_at]
+    between = text[earlier.end : span.start]
+    if _NEW_PERSON.search(between) or (between.strip() == "called" and _is_unique(text, earlier)):
         return True
-    if span.kind != "role" or text[span.start : span.end] == text[other.start : other.end]:
+    if span.kind != "role" or text[span.start : span.end] == text[earlier.start : earlier.end]:
         return False
-    beside = any(after.kind == "role" and after.start == span.end for after in spans[at + 1 :])
-    return beside or only_owns(text, span.end)
+    role_next = any(later.kind == "role" and later.start == span.end for later in spans[at + 1 :])
+    return role_next or only_owns(text, span.end)
 
 
-def _has_one(text: str, span: Placed) -> bool:
-    """Whether a span is a role in which the user has one person only, who needs no name."""
+def _is_unique(text: str, span: Placed) -> bool:
+    """Whether a span is a role that only one person has for the user, and so needs no name."""
     role = kinship(text[span.start : span.end]) if span.kind == "role" else None
     return role is not None and role.kind in ONE_AT_A_TIME
 
 
 def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int | None:
+    """Returns the owner of the role ``at``, as ``owners`` does."""
     span = spans[at]
     if at + 1 < len(spans) and text[span.end : spans[at + 1].start].lower().split() in _OF:
         return at + 1
     if at and group[at - 1] != group[at]:
         between = text[spans[at - 1].end : span.start]
         genitive = _GENITIVE.fullmatch(between)
-        if not between or (genitive and _is_kind_of(genitive["kind"], text[span.start : span.end])):
+        if not between or (genitive and _qualifies(genitive["kind"], text[span.start : span.end])):
             return at - 1
     start = spans[at - 1].end if at else 0
-    # One more word may stand between (my older sister).
-    ahead = [before(token.norm) for token in tokens(text[start : span.start])[-2:]]
-    said = next((one for one in reversed(ahead) if one in ("own", "others", "some")), "")
-    if said == "own":
+    # One more word may be between (my older sister).
+    classes = [before(token.norm) for token in tokens(text[start : span.start])[-2:]]
+    whose = next((one for one in reversed(classes) if one in ("own", "others", "some")), "")
+    if whose == "own":
         return USER
-    words_for = text[span.start : span.end]
-    if said == "some" and _has_one_more([token.norm for token in tokens(text[start : span.start])]):
+    role = text[span.start : span.end]
+    if whose == "some" and _user_has([token.norm for token in tokens(text[start : span.start])]):
         return USER
-    # 那姑娘 says which one, not whose.
-    points = ahead[-1:] == ["the"] and is_han(words_for[0])
-    if said or points or not _is_own_bare(words_for):
+    # 那姑娘 (that girl) states which one, not whose.
+    is_demonstrative = classes[-1:] == ["the"] and is_han(role[0])
+    if whose or is_demonstrative or not _is_own_bare(role):
         return None
-    return _told_of(text, spans, group, at) if is_own_family(words_for) else USER
+    return _owner_of_relative(text, spans, group, at) if is_own_family(role) else USER
 
 
-def _has_one_more(ahead: Sequence[str]) -> bool:
-    """Whether the words before a role say that the user has such a one: I have a, 我还有个."""
-    near = {*ahead[-5:]}
+def _user_has(words_before: Sequence[str]) -> bool:
+    """Whether the words before a role state that the user has such a person: I have a, 我还有个."""
+    near = {*words_before[-5:]}
     return not near.isdisjoint(_HAVING) and not near.isdisjoint(("i", "we", "我", "咱", "俺"))
 
 
 _HAVING = frozenset(("have", "got", "'ve", "ve", "had", "有"))
 
 
-def _is_kind_of(kind: str, role: str) -> bool:
-    """Whether what stands between an 's or 的 and a role, if anything, says of what kind it is (my
-    kid's swimming coach, 儿子的数学老师). Before a relative only few words do, since the 's may be a
-    verb (Tom's seeing mum)."""
-    ownership, related = word_sets("ownership"), kinship(role)
-    if is_han(kind[:1] or " "):
-        return kind in ownership["zh_between"] or segmentation.tag(kind)[:1] in ("n", "v")
-    kinds = [normalise(word) for word in kind.replace("-", " ").split()]
-    if related is not None and related.subtype in ("family", "partner"):
+def _qualifies(qualifier: str, role: str) -> bool:
+    """Whether the words between an 's or 的 and a role, if any, only qualify the role (my kid's
+    swimming coach, 儿子的数学老师). Few do before a relative, since the 's may be a verb (Tom's seeing
+    mum)."""
+    ownership, relative = word_sets("ownership"), kinship(role)
+    if is_han(qualifier[:1] or " "):
+        return qualifier in ownership["zh_between"] or segmentation.tag(qualifier)[:1] in ("n", "v")
+    kinds = [normalise(word) for word in qualifier.replace("-", " ").split()]
+    if relative is not None and relative.subtype in ("family", "partner"):
         return all(word in ownership["en_between"] | ownership["en_ex"] for word in kinds)
     return all(before(word) == "word" for word in kinds)
 
 
-def _told_of(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int:
-    """Whose a bare partner or child is: theirs of whom the sentence is told by name
-    (晓峰在慕尼黑，老婆是韩国人) or in Chinese by what they are (我弟跟女朋友分手了), unless it speaks of
-    the user too; else the user's, with whose own family they are as well (我妈跟老公去买菜)."""
+def _owner_of_relative(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int:
+    """Returns the owner of a partner or child without a possessive: the person that begins the
+    sentence, called by name (晓峰在慕尼黑，老婆是韩国人) or in Chinese by a role (我弟跟女朋友分手了). It is the user if
+    the sentence begins otherwise or refers to the user as well, or if that role is of the user's
+    own household (我妈跟老公去买菜)."""
     start = spans[at].start
     sentence = last_begun(text[:start])
     begin = start - len(sentence)
-    told = [n for n in range(at) if begin <= spans[n].start and group[n] != group[at]]
-    if not told or _FIRST_PERSON.spoken.search(text[spans[told[0]].start : start]):
+    earlier = [n for n in range(at) if begin <= spans[n].start and group[n] != group[at]]
+    if not earlier or _FIRST_PERSON.spoken.search(text[spans[earlier[0]].start : start]):
         return USER
-    if _FIRST_PERSON.spoken.sub("", text[begin : spans[told[0]].start]).strip(_OF_USER):
+    if _FIRST_PERSON.spoken.sub("", text[begin : spans[earlier[0]].start]).strip(_PRONOUN_ENDINGS):
         return USER
-    subject = [n for n in told if group[n] == group[told[0]]]
-    if named := [n for n in subject if spans[n].kind != "role"]:
-        return named[0]
+    subject = [n for n in earlier if group[n] == group[earlier[0]]]
+    if named_spans := [n for n in subject if spans[n].kind != "role"]:
+        return named_spans[0]
     first = spans[subject[0]]
     return USER if _is_of_household(text[first.start : first.end]) else subject[0]
 
 
 def _is_of_household(role: str) -> bool:
-    """Whether a partner or child beside somebody in such a role is as likely the user's as theirs:
-    beside the user's own partner, child and parents, and in other languages than Chinese."""
+    """Whether a partner or child mentioned after somebody in this role is as likely the user's own:
+    after the user's partner, child and parents, and in other languages than Chinese."""
     relation = kinship(role) if is_han(role[0]) else None
     if relation is None or relation.subtype == "partner":
         return True
@@ -414,8 +420,8 @@ def _is_of_household(role: str) -> bool:
 
 
 def is_own_family(word: str) -> bool:
-    """Whether a role is a partner or child: nobody is addressed by these words, as elders are by
-    theirs, so that bare they are of whom the talk is about."""
+    """Whether a word is a role for a partner or child. Nobody is addressed with these words, as
+    elders are with theirs, so without a possessive they belong to the person talked about."""
     return any(
         role.subtype == "partner" or role.kind in _CHILDREN
         for role in terms().get(normalise(word), ())
@@ -423,7 +429,7 @@ def is_own_family(word: str) -> bool:
 
 
 def _is_own_bare(word: str) -> bool:
-    """Whether a role word means the user's own without "my": mum, 老婆, the boss."""
+    """Whether a role word without "my" means the user's own: mum, 老婆, the boss."""
     key = normalise(word)
     levels = {role.level for role in (*terms().get(key, ()), *groups().get(key, ()))}
     return bool(levels & {"kin", "unique"}) or key in words("people_words", "kin")
@@ -435,25 +441,25 @@ def _chain() -> Chain:
 
 
 @cache
-def _pairs() -> Logistic:
-    """Whether two spans are one person."""
+def _pair_model() -> Logistic:
+    """The model of whether two spans are one person."""
     learned = model("span_links")["pairs"]
     return Logistic(learned["bias"], learned["weights"])
 
 
-# What may stand between two words for one person: my mate, Dave; 我妹叫家慧; Eilidh, my son's girlfriend.
+# What may be between two words for one person: my mate, Dave; 我妹叫家慧; Eilidh, my son's girlfriend.
 _NAMING = re.compile(
     r"(?i)(?:'s |is |was )?(?:called|named|name is|name's|goes by|aka|is|was)(?: called| named)?"
     r"|(?:他|她|人家)?的?(?:名字)?(?:叫做?|名叫|就?是|小名|大名|外号)"
 )
-_APART = re.compile(
+_SEPARATING = re.compile(
     r"(?i)\b(?:and|or|n|with|from|to|vs|not|than|like)\b|[&+/和跟与同及或给对把]|不是|还有"
 )
-_OWNING = re.compile(r"(?i)['’]?s?$|的$")
+_GENITIVE_GAP = re.compile(r"(?i)['’]?s?$|的$")
 
 
 def pair_features(text: str, spans: Sequence[Placed], one: int, other: int) -> dict[str, float]:
-    """What speaks for spans ``one`` and, further on, ``other`` being one person, and against."""
+    """Returns the features for and against ``one`` and the later ``other`` being one person."""
     a, b = spans[one], spans[other]
     between = text[a.end : b.start]
     first, second = normalise(text[a.start : a.end]), normalise(text[b.start : b.end])
@@ -463,17 +469,17 @@ def pair_features(text: str, spans: Sequence[Placed], one: int, other: int) -> d
     out = {kinds: 1.0, f"{kinds} same": float(first == second)}
     out[f"{kinds} part"] = float(first != second and (first in second or second in first))
     if near:
-        out[f"{kinds} {_gap(gap)}"] = 1.0
-        # Words that one is addressed by (佩芬学姐) aren't those of another's (佩芬老公).
+        out[f"{kinds} {_gap_class(gap)}"] = 1.0
+        # A word of address is for the person named before it (佩芬学姐), others may not be (佩芬老公).
         addressed = second in words("people_words", "address")
-        out[f"{kinds} {_gap(gap)} addressed"] = float(b.kind == "role" and addressed)
-        if _gap(gap) == "words" and len(gap) < 25:
+        out[f"{kinds} {_gap_class(gap)} addressed"] = float(b.kind == "role" and addressed)
+        if _gap_class(gap) == "words" and len(gap) < 25:
             out[f"{kinds} naming"] = float(bool(_NAMING.search(gap)))
             out[f"{kinds} ends naming"] = float(bool(_NAMING.search(gap[-8:])))
             out[f"{kinds} own"] = float(bool(_FIRST_PERSON.possessive_end.search(gap)))
             out[f"{kinds} close"] = float(len(gap) < 12)
-        out[f"{kinds} apart"] = float(bool(_APART.search(between)))
-        out[f"{kinds} owning"] = float(bool(gap) and bool(_OWNING.match(gap)))
+        out[f"{kinds} apart"] = float(bool(_SEPARATING.search(between)))
+        out[f"{kinds} owning"] = float(bool(gap) and bool(_GENITIVE_GAP.match(gap)))
     else:
         out[f"{kinds} far"] = 1.0
     genders = {r.gender for r in (*roles_of(first), *roles_of(second))} - {""}
@@ -482,11 +488,11 @@ def pair_features(text: str, spans: Sequence[Placed], one: int, other: int) -> d
     return {name: value for name, value in out.items() if value}
 
 
-def _gap(gap: str) -> str:
-    if not gap:
+def _gap_class(between: str) -> str:
+    if not between:
         return "beside"
-    if gap in ",，(（-–—:：":
+    if between in ",，(（-–—:：":
         return "comma"
-    if gap in ("'s", "’s", "的", "s"):
+    if between in ("'s", "’s", "的", "s"):
         return "genitive"
-    return "words" if any(map(str.isalpha, gap)) else "sign"
+    return "words" if any(map(str.isalpha, between)) else "sign"

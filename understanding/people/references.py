@@ -1,8 +1,8 @@
-"""The user's own ways to mean somebody without a name (the guy who tunes my piano, 老寿星): a key of
-their own kind for each, and the places of a text where one stands.
+"""The user's own phrases for a person without a name (the guy who tunes my piano, 老寿星): their
+lookup keys, and the places of a text that contain one.
 
-A key is the beginning of the phrase, two characters or two words, so that a text holds few; what
-the index answers with is then compared in full.
+A key is the beginning of a phrase, two characters or two words, so that a text contains few keys;
+the entries found by them are then compared in full.
 """
 
 import re
@@ -17,40 +17,39 @@ from understanding.types import Entry, Mention, NameKey
 
 PREFIX = "ref:"
 HOW = "reference"
-# Of one person, and of each the code points.
+# Phrases per person, code points per phrase.
 MOST, LONGEST = 8, 60
-_MOST_TEXT = 200  # of the column in which the phrases of one key stand
+_TEXT_WIDTH = 200  # width of the column for the phrases of one key
 # A character, or a word of a script with spaces.
 _LETTER = rf"(?:(?!{CJK.pattern})[^\W_])"
 _UNIT = re.compile(rf"{CJK.pattern}|{_LETTER}+(?:['-]{_LETTER}+)*")
 
 
 def form(phrase: str) -> str:
-    """A phrase as it is compared: normalised, on one line."""
+    """Returns a phrase in the form in which it is compared: normalised, on one line."""
     return " ".join(normalise(phrase).split())
 
 
 def keys_of(phrases: Iterable[str]) -> Iterator[NameKey]:
-    """The keys of somebody's phrases; ``text`` holds those of one key, one a line."""
+    """Yields the keys of a person's phrases; ``text`` has the phrases of a key, one a line."""
     lines: dict[str, list[str]] = defaultdict(list)
     for phrase in phrases:
-        said = form(phrase)
-        for key in list(_heads(said))[:1]:
-            if said and len("\n".join([*lines[key], said])) <= _MOST_TEXT:
-                lines[key].append(said)
+        compared = form(phrase)
+        for key in list(_beginnings(compared))[:1]:
+            if compared and len("\n".join([*lines[key], compared])) <= _TEXT_WIDTH:
+                lines[key].append(compared)
     for key, texts in lines.items():
         if texts:
             yield NameKey(PREFIX + key, "reference", "\n".join(texts))
 
 
 def keys_in(text: str | Document) -> frozenset[str]:
-    """Every key that a text may hold: about one for each of its characters or words."""
-    return frozenset(PREFIX + head for head in _heads(read(text).norm))
+    """Returns every key that a text may contain: about one per character or word."""
+    return frozenset(PREFIX + head for head in _beginnings(read(text).norm))
 
 
-def _heads(norm: str) -> Iterator[str]:
-    """The beginnings of phrases that begin anywhere in a normalised text, in order, at each place
-    the longest first."""
+def _beginnings(norm: str) -> Iterator[str]:
+    """Yields the possible beginnings of phrases in a normalised text in order, the longer first."""
     for unit in _UNIT.finditer(norm):
         start, end = unit.span()
         if is_cjk(norm[start]):
@@ -63,30 +62,30 @@ def _heads(norm: str) -> Iterator[str]:
 
 
 def find(text: str | Document, entries: Iterable[Entry]) -> list[Mention]:
-    """The phrases of ``entries`` that stand in ``text``, by position, none within a longer one.
-    Where several people share one, each has less confidence."""
-    said = [
+    """Returns the mentions of the phrases of ``entries`` in ``text``, by position, none inside a
+    longer one. If several people share a phrase, each has less confidence."""
+    phrases = [
         (phrase, entry)
         for entry in entries
         if entry.key.how == HOW
         for phrase in entry.key.text.split("\n")
     ]
-    if not said:
+    if not phrases:
         return []
     document = read(text)
     norm, offsets = document.norm, document.offsets
     places: dict[tuple[int, int], list[Entry]] = defaultdict(list)
-    for phrase, entry in said:
+    for phrase, entry in phrases:
         for start, end in _places(norm, phrase):
             places[start, end].append(entry)
     longest = sorted(places, key=lambda place: (place[0] - place[1], place[0]))
-    found: list[tuple[int, int]] = []
+    chosen: list[tuple[int, int]] = []
     for start, end in longest:
-        if not any(start < other_end and other < end for other, other_end in found):
-            found.append((start, end))
+        if not any(start < other_end and other < end for other, other_end in chosen):
+            chosen.append((start, end))
     return [
         mention
-        for place in sorted(found)
+        for place in sorted(chosen)
         for mention in _mentions(document.text, offsets, place, places)
     ]
 
@@ -94,14 +93,14 @@ def find(text: str | Document, entries: Iterable[Entry]) -> list[Mention]:
 def _places(norm: str, phrase: str) -> Iterator[tuple[int, int]]:
     for match in re.finditer(re.escape(phrase).replace(r"\ ", r"\s+"), norm):
         start, end = match.span()
-        begun = start > 0 and _glued(norm[start - 1], norm[start])
-        goes_on = end < len(norm) and _glued(norm[end - 1], norm[end])
-        if not begun and not goes_on:
+        begins_inside = start > 0 and _are_one_word(norm[start - 1], norm[start])
+        ends_inside = end < len(norm) and _are_one_word(norm[end - 1], norm[end])
+        if not begins_inside and not ends_inside:
             yield start, end
 
 
-def _glued(one: str, other: str) -> bool:
-    """Whether two characters are of one word: letters of a script with spaces."""
+def _are_one_word(one: str, other: str) -> bool:
+    """Whether two characters are part of one word: letters or digits of a script with spaces."""
     return all(char.isalnum() and not is_cjk(char) for char in (one, other))
 
 

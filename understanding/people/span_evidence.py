@@ -1,6 +1,5 @@
-"""What speaks for a token being part of a person's name or role: classes of words, as the
-binary features of the tagger of spans.
-"""
+"""Binary features of the span tagger: classes of words, for and against a token being part of a
+person's name or role."""
 
 import math
 import re
@@ -38,17 +37,17 @@ class Token(NamedTuple):
 
 
 def tokens(text: str, stems: Collection[str] = ()) -> list[Token]:
-    """The tokens of ``text``. A word typed with a glued s is parted where the rest is in
-    ``stems`` (dads been living in bendigo)."""
+    """Returns the tokens of ``text``. An s typed without its apostrophe is split off if the rest is
+    in ``stems`` (dads been living in bendigo)."""
     out: list[Token] = []
-    for found in _TOKEN.finditer(text):
-        start, end = found.span()
-        norm = _norm(found[0])
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        norm = _norm(match[0])
         if norm[-1:] == "s" and norm[:-1] in stems:
             out.append(Token(start, end - 1, norm[:-1], False))
             out.append(Token(end - 1, end, "s", False))
         else:
-            out.append(Token(start, end, norm, is_han(found[0][0])))
+            out.append(Token(start, end, norm, is_han(match[0][0])))
     return out
 
 
@@ -59,38 +58,38 @@ def _norm(piece: str) -> str:
 
 Row = list[str]
 
-# An entry of the lexicons of more tokens than this is no role and no name.
-_LONGEST = 6
+# Lexicon entries of more tokens are no roles or names.
+_LONGEST_ENTRY = 6
 _JOINTS = frozenset("-·・.'")
-# Signs that stand in nobody's name.
-_NO_NAME = frozenset('，。！？、；：,!?;:…“”"()（）「」《》【】[]~～—@#')
+# Signs that no name contains.
+_NOT_IN_NAMES = frozenset('，。！？、；：,!?;:…“”"()（）「」《》【】[]~～—@#')
 _SENTENCE_END = frozenset(".!?。！？…:：")
 _GLUE = re.compile(r"[\s\-·・.']+")
 # Endings that are typed on words of the dictionary (sayin, theres, dont).
 _ENDINGS = ("s", "in", "n", "ed", "nt", "re", "ll", "ve", "d", "m", "y", "er", "ish", "ies", "es")
-# Classes of the lexicons whose words speak of people.
+# Classes of lexicon entries that are words for people.
 _PEOPLE = ("role", "kin", "folk", "job", "title")
-_BEFORE = ("own", "others", "some", "the", "beside")
+_CLASSES_BEFORE = ("own", "others", "some", "the", "beside")
 
 
 def before(word: str) -> str:
-    """What a word says of the people behind it: own (my), others (her), some (a), the, beside
+    """Returns the class of a word before a person: own (my), others (her), some (a), the, beside
     (with), or "word"."""
-    return next((kind for kind in _BEFORE if word in words("people_words", kind)), "word")
+    return next((kind for kind in _CLASSES_BEFORE if word in words("people_words", kind)), "word")
 
 
 @cache
 def stems() -> Collection[str]:
-    """Words that a glued s is parted from: roles, and given names that are nothing else."""
+    """Returns the words from which an s is split off: roles, and given names whose form with an s
+    is neither a word nor a name."""
     roles = {word for word in (*terms(), *words("people_words", "kin")) if word.isascii()}
-    names = {name for name in _given() if f"{name}s" not in words("english_words")}
-    ordinary = words("english_words") | _given().keys() | _families()
+    names = {name for name in _forenames() if f"{name}s" not in words("english_words")}
+    ordinary = words("english_words") | _forenames().keys() | _last_names()
     return {name for name in names if f"{name}s" not in ordinary} | {r for r in roles if len(r) > 2}
 
 
 def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[Row]]:
-    """The tokens of ``text``, and for each its features; ``known`` are names of the user's
-    people."""
+    """Returns the tokens of ``text`` and the features of each; ``known`` are names of contacts."""
     toks = tokens(text, stems())
     shapes = [_shape(text[t.start : t.end]) for t in toks]
     cased = _cased(toks, shapes)
@@ -99,74 +98,74 @@ def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[
     masked = {document.offsets[at] for at, is_masked in enumerate(document.mask) if is_masked}
     chinese = _chinese_words(toks)
     marks = [
-        [*said, *windows]
-        for said, windows in zip(
-            _marks(toks, chinese, known), _name_windows(toks, chinese), strict=True
+        [*classes, *forms]
+        for classes, forms in zip(
+            _entry_marks(toks, chinese, known), _name_windows(toks, chinese), strict=True
         )
     ]
     own = [
-        _of_token(token, shape, chinese[at], marks[at], cased[at])
+        _token_features(token, shape, chinese[at], marks[at], cased[at])
         for at, (token, shape) in enumerate(zip(toks, shapes, strict=True))
     ]
-    framed = any(_is(mark, "frame") for row in marks for mark in row)
-    rows = [_around(toks, own, at) for at in range(len(toks))]
+    framed = any(_is_of(mark, "frame") for row in marks for mark in row)
+    rows = [_neighbour_features(toks, own, at) for at in range(len(toks))]
     for at, (token, row) in enumerate(zip(toks, rows, strict=True)):
         row += own[at]
-        is_sign = shapes[at][0] in _NO_NAME
+        is_sign = shapes[at][0] in _NOT_IN_NAMES
         if is_sign or token.start in masked or _is_before_digit(text, token):
             row.append(OUTSIDE)
         if framed:
             row.append(f"framed&{own[at][0]}")
         if any(a < token.start < b for a, b in quoted):
             row += ["quoted", f"quoted&{own[at][0]}"]
-        row += _beside_window(toks, own, marks[at], at)
+        row += _window_edges(toks, own, marks[at], at)
         row += _word_edges(toks, at)
         near = marks[max(0, at - 3) : at] + marks[at + 1 : at + 4]
-        if any(_is(mark, "pet") for others in near for mark in others):
+        if any(_is_of(mark, "pet") for others in near for mark in others):
             row.append(f"pet&{own[at][0]}")
-        place = next((m for m in marks[at] if _is(m, *_PEOPLE)), "")
-        if place:
-            row += _whose(toks, marks, at, place)
-            row += [f"{place}&{step}:{_first(own, at + step)}" for step in (-1, 1)]
-            row += [f"framed&{place}"] * framed
+        person_mark = next((m for m in marks[at] if _is_of(m, *_PEOPLE)), "")
+        if person_mark:
+            row += _owner_features(toks, marks, at, person_mark)
+            row += [f"{person_mark}&{step}:{_first_feature(own, at + step)}" for step in (-1, 1)]
+            row += [f"framed&{person_mark}"] * framed
     return toks, rows
 
 
 def _is_before_digit(text: str, token: Token) -> bool:
-    """Whether letters have a digit right behind them, as models of things do (Corolla8). A given
-    name does not count: the number may be an age (Tom3岁)."""
+    """Whether letters are directly before a digit, as in names of products (Corolla8). Given names
+    do not count, since the number may be an age (Tom3岁)."""
     is_letters = not token.han and token.norm.isalpha()
     return is_letters and text[token.end : token.end + 1].isdigit() and not is_given(token.norm)
 
 
 def is_word_for_person(row: Row) -> bool:
-    """Whether the features of a token say that it ends a word for a person, and none for a work or its
-    characters."""
-    return not any(_is(mark, "frame") for mark in row) and any(
-        _is(mark, *_PEOPLE) and mark[-2:] in ("=E", "=S") for mark in row
+    """Whether the features of a token say that it ends a word for a person, and none that it is
+    part of a word for a work or its characters."""
+    return not any(_is_of(mark, "frame") for mark in row) and any(
+        _is_of(mark, *_PEOPLE) and mark[-2:] in ("=E", "=S") for mark in row
     )
 
 
-def _is(mark: str, *kinds: str) -> bool:
-    return mark.startswith(kinds)
+def _is_of(mark: str, *classes: str) -> bool:
+    return mark.startswith(classes)
 
 
-def _first(own: Sequence[Row], at: int) -> str:
-    return own[at][0] if 0 <= at < len(own) else "none"
+def _first_feature(rows: Sequence[Row], at: int) -> str:
+    return rows[at][0] if 0 <= at < len(rows) else "none"
 
 
-def _of_token(
+def _token_features(
     token: Token, shape: str, chinese: tuple[str, str, str], marks: Sequence[str], cased: str
 ) -> Row:
-    """Features of one token, the most telling first: these are joined with others."""
+    """Returns the features of one token, first those that are combined with others."""
     if token.han:
         tag, place, word = chinese
-        often = _often(word)
+        frequency = _frequency_class(word)
         given = _bucket(_given_characters().get(token.norm, 0.0), -1.5, -0.5, 0.3, 1.0, 1.7)
         surname = "+" if token.norm in words("surnames") else ""
         census = _bucket(_census_odds(token.norm), -3.0, -1.0, 0.5, 1.5, 2.5)
         marks = [*marks, f"gn={census}", f"gn&{surname}{given}={census}"]
-        first = [f"t={tag}{place}", f"fq={often}{place}", f"gc={given}", f"sn={surname}{given}"]
+        first = [f"t={tag}{place}", f"fq={frequency}{place}", f"gc={given}", f"sn={surname}{given}"]
     elif shape[0] in "xX":
         kind = latin_class(token.norm)
         first = [f"la={kind}", f"sh={shape}{cased}", f"las={kind}{shape}{cased}"]
@@ -175,8 +174,8 @@ def _of_token(
     return [*first, *marks]
 
 
-def _around(toks: Sequence[Token], own: Sequence[Row], at: int) -> Row:
-    """Features of what stands around a token, and the words themselves."""
+def _neighbour_features(toks: Sequence[Token], own: Sequence[Row], at: int) -> Row:
+    """Returns the features of the words around a token, and of the word itself."""
     norm, first = toks[at].norm, own[at][0]
     row = [f"w={norm}"]
     for step in (-2, -1, 1, 2):
@@ -198,27 +197,27 @@ def _around(toks: Sequence[Token], own: Sequence[Row], at: int) -> Row:
     return row
 
 
-def _whose(toks: Sequence[Token], marks: Sequence[Row], at: int, place: str) -> Row:
-    """What stands before and behind the word of people around a token."""
+def _owner_features(toks: Sequence[Token], marks: Sequence[Row], at: int, mark: str) -> Row:
+    """Returns the features of the words around the word for people that includes a token."""
     start, end = at, at + 1
-    if place[-1] in "IE":
-        while start and not any(_is(m, *_PEOPLE) and m[-1] == "B" for m in marks[start]):
+    if mark[-1] in "IE":
+        while start and not any(_is_of(m, *_PEOPLE) and m[-1] == "B" for m in marks[start]):
             start -= 1
-    if place[-1] in "BI":
-        while end < len(toks) and any(_is(m, *_PEOPLE) and m[-1] in "IE" for m in marks[end]):
+    if mark[-1] in "BI":
+        while end < len(toks) and any(_is_of(m, *_PEOPLE) and m[-1] in "IE" for m in marks[end]):
             end += 1
     left = before(toks[start - 1].norm) if start else "none"
-    ahead = toks[end].norm if end < len(toks) else "none"
-    # Between the possessive and the role stands at times one more word (my older sister).
-    far = before(toks[start - 2].norm) if start > 1 and left == "word" else ""
-    return [f"{place}<{left}", f"{place}<<{far}", f"{place}>w={ahead}"]
+    next_word = toks[end].norm if end < len(toks) else "none"
+    # One more word may be between the possessive and the role (my older sister).
+    left_of_word = before(toks[start - 2].norm) if start > 1 and left == "word" else ""
+    return [f"{mark}<{left}", f"{mark}<<{left_of_word}", f"{mark}>w={next_word}"]
 
 
 # --- Shapes
 
 
 def _shape(piece: str) -> str:
-    """x, X, Xx, XX or xX for a word; 9 for digits; else the sign itself."""
+    """Returns x, X, Xx, XX or xX for a word (o without case), 9 for digits, else the sign."""
     if piece.isdigit():
         return "9"
     if not piece[0].isalpha():
@@ -233,8 +232,8 @@ def _shape(piece: str) -> str:
 
 
 def _cased(toks: Sequence[Token], shapes: Sequence[str]) -> list[str]:
-    """Of each token what its capital may mean: whether the text sets capitals where they belong
-    (1), sets none (0) or nearly everywhere (2), and whether the token begins a sentence (s)."""
+    """Returns for each token what a capital may mean: 1 if the text has capitals where they belong,
+    0 if it has none, 2 if nearly everywhere; with an s if the token begins a sentence."""
     starts = [not at or toks[at - 1].norm in _SENTENCE_END for at in range(len(toks))]
     letters = [shape for shape in shapes if shape[0] in "xX"]
     capitals = sum(shape[0] == "X" for shape in letters)
@@ -254,9 +253,9 @@ def _bucket(value: float, *edges: float) -> int:
 
 @lru_cache(maxsize=16384)
 def latin_class(word: str) -> str:
-    """Which lists of names and words have a Latin word; of one in none, how like a name it is
-    by its letters."""
-    kind = "g" * min(2, _given().get(word, 0)) + ("l" if word in _families() else "")
+    """Returns which lists of names and words contain a Latin word; for a word in none, how much its
+    letters resemble a name."""
+    kind = "g" * min(2, _forenames().get(word, 0)) + ("l" if word in _last_names() else "")
     if word in words("stopwords"):
         return "stop"
     if word in words("english_words"):
@@ -273,12 +272,12 @@ def latin_class(word: str) -> str:
 
 def is_given(name: str) -> bool:
     """Whether a Latin word is a given name in the lists of several countries."""
-    return _given().get(name, 0) > 1
+    return _forenames().get(name, 0) > 1
 
 
 def is_surname(name: str) -> bool:
     """Whether a Latin word is a surname in the lists of any country."""
-    return name in _families()
+    return name in _last_names()
 
 
 def is_word(name: str) -> bool:
@@ -289,43 +288,42 @@ def is_word(name: str) -> bool:
 
 
 @cache
-def _given() -> Mapping[str, int]:
-    """Given names in Latin letters, with in how many countries' lists they stand."""
-    counted = Counter(name for names in _of_faker("first_names") for name in names)
+def _forenames() -> Mapping[str, int]:
+    """Given names in Latin letters, with the number of countries whose lists contain them."""
+    counted = Counter(name for names in _faker_names("first_names") for name in names)
     return Counter(dict.fromkeys(words("given_names"), 2)) + counted
 
 
 @cache
-def _families() -> frozenset[str]:
-    return frozenset().union(*_of_faker("last_names"))
+def _last_names() -> frozenset[str]:
+    return frozenset().union(*_faker_names("last_names"))
 
 
-def _of_faker(column: str) -> Iterator[frozenset[str]]:
-    """For each locale of Faker the names in its lists called like ``column``, normalised."""
+def _faker_names(column: str) -> Iterator[frozenset[str]]:
+    """Yields for each locale of Faker the normalised names in its lists called like ``column``."""
     for module in iter_modules(faker.providers.person.__path__):
         provider = import_module(f"faker.providers.person.{module.name}").Provider
-        found: set[str] = set()
+        names: set[str] = set()
         for name, value in vars(provider).items():
             if name.startswith(column) and isinstance(value, Iterable):
-                found |= {n if isinstance(n, str) else n[0] for n in value}
-        yield frozenset(normalise(name) for name in found if name.isascii() or len(name) > 1)
+                names |= {n if isinstance(n, str) else n[0] for n in value}
+        yield frozenset(normalise(name) for name in names if name.isascii() or len(name) > 1)
 
 
 @cache
-def _letters() -> tuple[Mapping[str, int], Mapping[str, int], float]:
-    """Trigrams of letters in names and in words, and the logarithm of how many more there are
-    of the former."""
-    names = Counter(t for name in (*_given(), *_families()) for t in _trigrams(name))
+def _trigram_counts() -> tuple[Mapping[str, int], Mapping[str, int], float]:
+    """Returns the trigrams of letters in names and in words, and the log ratio of their totals."""
+    names = Counter(t for name in (*_forenames(), *_last_names()) for t in _trigrams(name))
     ordinary = Counter(t for word in words("english_words") for t in _trigrams(word))
     return names, ordinary, math.log(names.total() / ordinary.total())
 
 
 def _name_likeness(word: str) -> float:
-    """The mean log odds of its trigrams of letters to be those of a name."""
-    names, ordinary, more = _letters()
-    found = _trigrams(word)
-    odds = (math.log((names[t] + 3) / (ordinary[t] + 3 * math.exp(-more))) - more for t in found)
-    return sum(odds) / len(found)
+    """Returns the mean log odds that the letter trigrams of a word are of a name."""
+    names, ordinary, ratio = _trigram_counts()
+    grams = _trigrams(word)
+    odds = (math.log((names[t] + 3) / (ordinary[t] + 3 * math.exp(-ratio))) - ratio for t in grams)
+    return sum(odds) / len(grams)
 
 
 def _trigrams(word: str) -> list[str]:
@@ -334,8 +332,8 @@ def _trigrams(word: str) -> list[str]:
 
 
 def _census_odds(character: str) -> float:
-    """How much likelier a character stands in the given name of somebody born from 1930 to 2008 than
-    in a text, as a logarithm; ``_IN_NO_NAME`` for one that only words have. Beside
+    """Returns the log of how much likelier a character is in the given name of somebody born from
+    1930 to 2008 than in a text; ``_IN_NO_NAME`` for one that only words have. It complements
     ``_given_characters``, which knows historical people: with the census alone names in Chinese are
     found less well (.773 against .783, held out)."""
     unknown = _IN_NO_NAME if character in _given_characters() else 0.0
@@ -346,8 +344,8 @@ _IN_NO_NAME = -8.0
 
 
 def is_rare_in_names(character: str) -> bool:
-    """Whether a character is so much likelier in a text that it hardly is part of a given name. The
-    bound was chosen by hand."""
+    """Whether a character is so much likelier in a text that it is hardly ever part of a given
+    name. The bound was chosen by hand."""
     return _census_odds(character) < -2
 
 
@@ -361,14 +359,14 @@ def _census() -> Mapping[str, float]:
 
 @cache
 def _given_characters() -> Mapping[str, float]:
-    """How much likelier a character stands in a Chinese given name than elsewhere in jieba's
-    dictionary, as a logarithm."""
+    """Returns the log of how much likelier a character is in a Chinese given name than elsewhere in
+    jieba's dictionary."""
     inside: Counter[str] = Counter()
     every: Counter[str] = Counter()
     for word, tag in segmentation.entries():
-        named = tag.startswith("nr") and len(word) in (2, 3)
-        every.update(word[1:] if named else word)
-        inside.update(word[1:] if named else "")
+        is_name = tag.startswith("nr") and len(word) in (2, 3)
+        every.update(word[1:] if is_name else word)
+        inside.update(word[1:] if is_name else "")
     share = inside.total() / every.total()
     return {c: math.log((inside[c] + share) / (n + 1.0) / share) for c, n in every.items()}
 
@@ -377,8 +375,8 @@ def _given_characters() -> Mapping[str, float]:
 
 
 @cache
-def _classes() -> Mapping[str, tuple[str, ...]]:
-    """The classes of each entry of the lexicons that speak of people, without its spaces."""
+def _entry_classes() -> Mapping[str, tuple[str, ...]]:
+    """Returns the classes of each lexicon entry, by the entry without spaces."""
     roles: dict[str, list[str]] = {"kin": [], "unique": [], "common": []}
     for word, meanings in {**terms(), **groups()}.items():
         roles[meanings[0].level].append(word)
@@ -401,33 +399,33 @@ def _classes() -> Mapping[str, tuple[str, ...]]:
     return table
 
 
-def _marks(
-    toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]], known: Collection[str]
+def _entry_marks(
+    toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]], contact_names: Collection[str]
 ) -> list[Row]:
-    """For each token the classes of entries over it, with its place in the entry (B, I, E, S);
-    of a class the longest entry counts."""
-    table = _classes()
-    names = {_glued(tokens(name)) for name in known} - {""}
+    """Returns for each token the classes of the lexicon entries that cover it, with its position in
+    the entry (B, I, E, S); of each class the longest entry counts."""
+    table = _entry_classes()
+    names = {_joined(tokens(name)) for name in contact_names} - {""}
     out: list[Row] = [[] for _ in toks]
-    taken: dict[str, int] = {}
+    ends: dict[str, int] = {}
     for start in range(len(toks)):
-        for end, key in reversed(_keys(toks, start)):
-            found = table.get(key, ())
-            for name in (*found, "known") if key in names else found:
-                if name == "frame" and not _whole(chinese, start, end):
+        for end, key in reversed(_entry_keys(toks, start)):
+            classes = table.get(key, ())
+            for name in (*classes, "known") if key in names else classes:
+                if name == "frame" and not _are_whole_words(chinese, start, end):
                     continue
-                if taken.get(name, 0) <= start:
-                    taken[name] = end
+                if ends.get(name, 0) <= start:
+                    ends[name] = end
                     for at in range(start, end):
-                        out[at].append(f"{name}={_place(at, start, end)}")
+                        out[at].append(f"{name}={_bies(at, start, end)}")
     return out
 
 
 def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]) -> list[Row]:
-    """For each Chinese character the forms of a name that it may be part of, with its place in it:
-    a surname with one or two characters (fn) or a title (tt), a nickname of two (nk), one character
-    twice (rd); whether it is a word of the dictionary, how like a given name its characters are, and
-    whether words begin and end with it."""
+    """Returns for each Chinese character the forms of name that it may be part of, with its
+    position: a surname with one or two characters (fn) or a title (tt), a nickname of two (nk), a
+    doubled character (rd). Each states whether the dictionary has it, how much its characters
+    resemble a given name, and whether words begin and end with it."""
     out: list[Row] = [[] for _ in toks]
     for start in range(len(toks)):
         for size in (2, 3, 4):
@@ -440,7 +438,7 @@ def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]
             if form := _name_form([t.norm for t in window]):
                 begins, ends = chinese[start][1] in ("B", "S"), chinese[end - 1][1] in ("E", "S")
                 edges = f"{begins:d}{ends:d}"
-                like = _bucket(
+                likeness = _bucket(
                     sum(_census_odds(t.norm) for t in window[1:]) / (size - 1),
                     -2.0,
                     0.0,
@@ -449,127 +447,128 @@ def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]
                     3.0,
                 )
                 for at in range(start, end):
-                    place = _place(at, start, end)
-                    out[at] += [f"{form}{edges}={place}", f"b{form[:3]}{like}={place}"]
+                    position = _bies(at, start, end)
+                    out[at] += [f"{form}{edges}={position}", f"b{form[:3]}{likeness}={position}"]
     return out
 
 
 def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int]]:
-    """Names that a word for a person introduces, with the place where that word ends: behind 叫 at the
-    end of a clause (我表姐叫费霁月，), or in English, with a capital, behind called, named or name is (a
-    toddler called Wilf) or the word (my sister Hope). The corpus has too few for the chain to learn."""
+    """Yields names that a word for a person introduces, as the end of that word and the start and
+    end of the name: after 叫 at the end of a clause (我表姐叫费霁月，), or a capitalised English one after
+    called, named, name is (a toddler called Wilf) or the word (my sister Hope). The corpus has too
+    few for the chain to learn."""
     for at, token in enumerate(toks):
-        ahead = toks[at - 1].norm if at else ""
+        previous = toks[at - 1].norm if at else ""
         if token.norm == "叫":
-            if name := _behind_jiao(toks, at):
-                yield at, *name
-        elif token.norm in ("called", "named") or (token.norm in _BEING and ahead == "name"):
-            noun_ends = at - (ahead in ("name", *_BEING))
-            behind = toks[at + 1 : at + 4]
-            written = [
-                *takewhile(lambda t: _is_capital(text, t) or _is_given_here(text, t), behind)
+            if after_jiao := _name_after_jiao(toks, at):
+                yield at, *after_jiao
+        elif token.norm in ("called", "named") or (token.norm in _COPULAS and previous == "name"):
+            noun_end = at - (previous in ("name", *_COPULAS))
+            after = toks[at + 1 : at + 4]
+            name = [
+                *takewhile(lambda t: _is_capitalised(text, t) or _is_written_name(text, t), after)
             ]
-            if written and written[0].norm not in titles("en"):
-                yield noun_ends, at + 1, at + 1 + len(written)
-        elif _is_owned_noun(text, toks, at) and _is_given_here(text, toks[at + 1]):
-            surname = [*takewhile(lambda one: _is_capital(text, one), toks[at + 2 : at + 3])]
+            if name and name[0].norm not in titles("en"):
+                yield noun_end, at + 1, at + 1 + len(name)
+        elif _is_owned_noun(text, toks, at) and _is_written_name(text, toks[at + 1]):
+            surname = [*takewhile(lambda one: _is_capitalised(text, one), toks[at + 2 : at + 3])]
             yield at + 1, at + 1, at + 2 + len(surname)
 
 
 def _is_owned_noun(text: str, toks: Sequence[Token], at: int) -> bool:
-    """Whether a word in small letters, with another behind it, is somebody's: my uncle, her new boss."""
+    """Whether a lower-case word follows a possessive and precedes a word: my uncle, her new
+    boss."""
     is_noun = text[toks[at].start : toks[at].end].islower() and at + 1 < len(toks)
-    ahead = toks[max(0, at - 2) : at]
-    return is_noun and any(before(one.norm) in ("own", "others") for one in ahead)
+    tokens_before = toks[max(0, at - 2) : at]
+    return is_noun and any(before(one.norm) in ("own", "others") for one in tokens_before)
 
 
-def _is_given_here(text: str, token: Token) -> bool:
-    """Whether a word is written as a name and is one somewhere, and no day."""
-    is_written = _shape(text[token.start : token.end]) == "Xx"
-    is_name = token.norm in _given() or is_surname(token.norm)
-    return is_written and is_name and token.norm not in _WEEKDAYS
+def _is_written_name(text: str, token: Token) -> bool:
+    """Whether a word is capitalised, in a list of names and no day of the week."""
+    is_capitalised = _shape(text[token.start : token.end]) == "Xx"
+    is_name = token.norm in _forenames() or is_surname(token.norm)
+    return is_capitalised and is_name and token.norm not in _WEEKDAYS
 
 
 _WEEKDAYS = frozenset(row["name"] for row in lexicon_rows("weekdays"))
-_BEING = frozenset(("'s", "’s", "is", "was"))
+_COPULAS = frozenset(("'s", "’s", "is", "was"))
 
 
-def _behind_jiao(toks: Sequence[Token], at: int) -> tuple[int, int] | None:
-    """The start and end of the name that ends a clause behind 叫: a surname with one or two characters
-    that names have (not 关灯), two such characters alone, or one twice; not what begins with another word
-    (高兴). Behind a noun for a name (小名叫可乐) it is any."""
+def _name_after_jiao(toks: Sequence[Token], at: int) -> tuple[int, int] | None:
+    """Returns the start and end of the name between 叫 and the end of the clause, or None: a surname
+    with one or two characters common in names (not 关灯), two such characters alone, or one twice,
+    that begins with no other word (高兴); any after a noun for a name (小名叫可乐)."""
     start = at + 1 + (at + 1 < len(toks) and toks[at + 1].norm in "做作")
     end = start
     while end < len(toks) and toks[end].han and toks[end].start == toks[end - 1].end:
         end += 1
     clause = "".join(t.norm for t in toks[start:end])
     if is_name_noun(toks, at):
-        return (start, end) if 1 < len(clause) < 4 and clause not in _QUESTIONS else None
-    size = next((n for n in (2, 1) if clause[:n] in words("surnames")), 0)
-    given = clause[size:]
+        return (start, end) if 1 < len(clause) < 4 and clause not in _QUESTION_WORDS else None
+    surname_size = next((n for n in (2, 1) if clause[:n] in words("surnames")), 0)
+    given = clause[surname_size:]
     is_twice = len(given) == 2 and given[0] == given[1] and given not in terms()
     is_given = len(given) in (1, 2) and sum(map(_census_odds, given)) > -len(given) / 2
-    if size and is_given:
-        is_name = size == 2 or _often(clause[:2]) < 2
+    if surname_size and is_given:
+        is_name = surname_size == 2 or _frequency_class(clause[:2]) < 2
     else:
         is_name = is_twice or (is_given and not is_word(given))
     return (start, end) if is_name and len(clause) > 1 else None
 
 
 def is_name_noun(toks: Sequence[Token], end: int) -> bool:
-    """Whether a Chinese noun for a name ends there (小名, 外号)."""
+    """Whether a Chinese noun for a name (小名, 外号) ends at the token ``end``."""
     return "".join(t.norm for t in toks[max(0, end - 2) : end]) in words("people_words", "names_zh")
 
 
-_QUESTIONS = words("stopwords", "questions")
+_QUESTION_WORDS = words("stopwords", "questions")
 
 
-def _is_capital(text: str, token: Token) -> bool:
-    """Whether a word is written with a capital, as a name is, and is none of the commonest words."""
-    is_written = _shape(text[token.start : token.end]) == "Xx"
-    return is_written and token.norm not in words("stopwords")
+def _is_capitalised(text: str, token: Token) -> bool:
+    """Whether a word is capitalised as a name is, and is none of the commonest words."""
+    is_capitalised = _shape(text[token.start : token.end]) == "Xx"
+    return is_capitalised and token.norm not in words("stopwords")
 
 
 def titled(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int]]:
-    """English titles with the name behind them, both written with a capital (Mr Bloom, Dr. Jo Lake;
-    mr bloom): the start of the title and the end of the name. None behind an article (a Dr Pepper),
-    an owner (my mrs cooks) or what begins a letter (Dear Mr Lake), and no Miss that begins a
-    sentence, which may be the verb."""
+    """Yields the start of each English title and the end of the name after it, both with a capital
+    (Mr Bloom, Dr. Jo Lake; mr bloom). None after an article (a Dr Pepper), a possessive (my mrs
+    cooks) or the beginning of a letter (Dear Mr Lake), and no Miss that begins a sentence, which
+    may be the verb."""
     for at, token in enumerate(toks):
         if token.norm not in _ENGLISH_TITLES:
             continue
-        name = at + 1 + (toks[at + 1 : at + 2] != [] and toks[at + 1].norm == ".")
-        ahead = toks[at - 1].norm if at else "."
-        is_verb = token.norm == "miss" and ahead in _SENTENCE_END
-        if name == len(toks) or is_verb or ahead == "dear" or before(ahead) in _NO_TITLE_BEHIND:
+        name_at = at + 1 + (toks[at + 1 : at + 2] != [] and toks[at + 1].norm == ".")
+        left = toks[at - 1].norm if at else "."
+        is_verb = token.norm == "miss" and left in _SENTENCE_END
+        if name_at == len(toks) or is_verb or left == "dear" or before(left) in _NO_TITLE_AFTER:
             continue
-        shapes = {_shape(text[one.start : one.end]) for one in (token, toks[name])}
+        shapes = {_shape(text[one.start : one.end]) for one in (token, toks[name_at])}
         is_written = shapes == {"Xx"} or (shapes == {"x"} and token.norm in _ONLY_TITLES)
-        if is_written and toks[name].norm not in words("stopwords"):
-            surname = toks[name + 1 : name + 2] if is_given(toks[name].norm) else []
-            is_full = any(_is_capital(text, one) for one in surname)
-            yield at, name + 1 + is_full
+        if is_written and toks[name_at].norm not in words("stopwords"):
+            surname = toks[name_at + 1 : name_at + 2] if is_given(toks[name_at].norm) else []
+            is_full = any(_is_capitalised(text, one) for one in surname)
+            yield at, name_at + 1 + is_full
 
 
-# Those that only address somebody, and that of doctors; and those that are nothing else, in whatever
-# case.
+# Titles that only address somebody, and that of doctors; then those that are no other word.
 _ENGLISH_TITLES = {word for word, title in titles("en").items() if "*" in title.kinds} | {"dr"}
 _ONLY_TITLES = frozenset(("mr", "mrs"))
-_NO_TITLE_BEHIND = frozenset(("some", "the", "own", "others"))
+_NO_TITLE_AFTER = frozenset(("some", "the", "own", "others"))
 
 
 def _name_form(characters: Sequence[str]) -> str:
-    """The form of name that characters have, with what the dictionary says of them and their
-    likeness to a given name; or nothing."""
+    """Returns the form of name that characters have, with classes of their dictionary entry and of
+    their likeness to a given name; "" if none."""
     first, *rest = characters
     if len(rest) > 1 and first + rest[0] in words("surnames"):  # 欧阳
         first, *rest = first + rest[0], *rest[1:]
     if first in words("surnames") and "".join(rest) in titles("zh"):
-        return f"tt{len(rest)}{_bucket(_surnames()[first], 0.0, 1.5, 3.0)}"
+        return f"tt{len(rest)}{_bucket(_surname_odds()[first], 0.0, 1.5, 3.0)}"
     if len(rest) > 2:
         return ""
-    like = sum(_given_characters().get(c, 0.0) for c in rest) / len(rest)
-    odds = _bucket(like, -1.0, -0.3, 0.2, 0.8, 1.5)
+    likeness = sum(_given_characters().get(c, 0.0) for c in rest) / len(rest)
+    odds = _bucket(likeness, -1.0, -0.3, 0.2, 0.8, 1.5)
     tag = segmentation.tag("".join(characters))
     listed = "0" if not tag else "n" if tag.startswith("nr") else "w"
     if len(rest) == 1 and first == rest[0]:
@@ -577,7 +576,7 @@ def _name_form(characters: Sequence[str]) -> str:
     if len(rest) == 1 and first in _NICKNAME_BEGINS:
         return f"nk{first}{listed}{odds}"
     if first in words("surnames"):
-        return f"fn{len(rest)}{listed}{odds}{_bucket(_surnames()[first], 0.0, 1.5, 3.0)}"
+        return f"fn{len(rest)}{listed}{odds}{_bucket(_surname_odds()[first], 0.0, 1.5, 3.0)}"
     return ""
 
 
@@ -585,98 +584,97 @@ _NICKNAME_BEGINS = "小阿老大"
 
 
 @cache
-def _surnames() -> Mapping[str, float]:
-    """How much likelier a surname begins a name than another word of jieba's dictionary, as a
-    logarithm."""
-    named: Counter[str] = Counter()
-    every: Counter[str] = Counter()
+def _surname_odds() -> Mapping[str, float]:
+    """Returns the log odds of jieba's words that begin with a surname to be names, by surname."""
+    in_names: Counter[str] = Counter()
+    in_others: Counter[str] = Counter()
     for word, tag in segmentation.entries():
-        surname = tag.startswith("nr") and len(word) in (2, 3, 4)
-        (named if surname else every).update((word[0], word[:2]))
-    return {c: math.log((named[c] + 1) / (every[c] + 1)) for c in words("surnames")}
+        is_name = tag.startswith("nr") and len(word) in (2, 3, 4)
+        (in_names if is_name else in_others).update((word[0], word[:2]))
+    return {c: math.log((in_names[c] + 1) / (in_others[c] + 1)) for c in words("surnames")}
 
 
-def _beside_window(
+def _window_edges(
     toks: Sequence[Token], own: Sequence[Row], marks: Sequence[str], at: int
 ) -> Iterator[str]:
-    """What stands right before and behind a form of a name, at its first and last character."""
-    forms = {(mark[:4], mark[-1]) for mark in marks if _is(mark, *_FORMS)}
-    for form, place in sorted(forms):
-        if place == "B":
-            yield f"{form}<{_first(own, at - 1)}"
+    """Yields the features of the words around a form of a name, at its first and last character."""
+    forms = {(mark[:4], mark[-1]) for mark in marks if _is_of(mark, *_NAME_FORMS)}
+    for form, position in sorted(forms):
+        if position == "B":
+            yield f"{form}<{_first_feature(own, at - 1)}"
             yield f"{form}<w={toks[at - 1].norm if at else 'none'}"
-        elif place == "E":
-            yield f"{form}>{_first(own, at + 1)}"
+        elif position == "E":
+            yield f"{form}>{_first_feature(own, at + 1)}"
             yield f"{form}>w={toks[at + 1].norm if at + 1 < len(toks) else 'none'}"
 
 
-_FORMS = ("fn", "nk", "rd", "tt")
+_NAME_FORMS = ("fn", "nk", "rd", "tt")
 
 
 def _word_edges(toks: Sequence[Token], at: int) -> Iterator[str]:
-    """How common the words are that a Chinese character makes by itself, with the one behind it and
-    with the one before it: where a name ends, a word may begin (高澜|住在)."""
+    """Yields how common the words are that a Chinese character forms alone, with the next and with
+    the previous one: a word may begin where a name ends (高澜|住在)."""
     token = toks[at]
     if token.han:
-        yield f"s1={_often(token.norm)}"
+        yield f"s1={_frequency_class(token.norm)}"
         for side, pair in (("nx", toks[at : at + 2]), ("pv", toks[max(0, at - 1) : at + 1])):
             if len(pair) == 2 and pair[0].han and pair[1].han and pair[0].end == pair[1].start:
-                yield f"{side}={_often(pair[0].norm + pair[1].norm)}"
+                yield f"{side}={_frequency_class(pair[0].norm + pair[1].norm)}"
 
 
 def begins_word(toks: Sequence[Token], at: int) -> bool:
-    """Whether a Chinese character begins a common word: with the one behind it, or alone, where it
-    rarely is part of a given name."""
+    """Whether a Chinese character begins a common word: with the next one, or alone if it is rarely
+    part of a given name."""
     if not toks[at].han:
         return False
-    alone = toks[at].norm
-    if _often(alone) > 2 and _given_characters().get(alone, 0.0) < -1:
+    character = toks[at].norm
+    if _frequency_class(character) > 2 and _given_characters().get(character, 0.0) < -1:
         return True
     return begins_longer_word(toks, at)
 
 
 def begins_longer_word(toks: Sequence[Token], at: int) -> bool:
-    """Whether a Chinese character begins a common word with the one behind it."""
-    alone, pair = toks[at].norm, toks[at : at + 2]
-    glued = len(pair) == 2 and pair[1].han and pair[0].end == pair[1].start
-    return glued and _often(alone + pair[1].norm) > 1
+    """Whether a Chinese character begins a common word with the next one."""
+    character, pair = toks[at].norm, toks[at : at + 2]
+    is_adjacent = len(pair) == 2 and pair[1].han and pair[0].end == pair[1].start
+    return is_adjacent and _frequency_class(character + pair[1].norm) > 1
 
 
-def _often(word: str) -> int:
+def _frequency_class(word: str) -> int:
     return _bucket(segmentation.frequency(word), 0, 30, 300, 3000, 30000)
 
 
-def _whole(chinese: Sequence[tuple[str, str, str]], start: int, end: int) -> bool:
-    """Whether tokens are whole words: the 歌 of 歌手 is none."""
+def _are_whole_words(chinese: Sequence[tuple[str, str, str]], start: int, end: int) -> bool:
+    """Whether tokens are whole words: the 歌 of 歌手 is not."""
     first, last = chinese[start][1], chinese[end - 1][1]
     return first in ("", "B", "S") and last in ("", "E", "S")
 
 
-def _keys(toks: Sequence[Token], start: int) -> list[tuple[int, str]]:
-    """The ends of what may be an entry that begins at a token, with its key."""
+def _entry_keys(toks: Sequence[Token], start: int) -> list[tuple[int, str]]:
+    """Returns the end and the key of each possible lexicon entry that begins at a token."""
     if toks[start].norm in _JOINTS:
         return []
-    key, out = "", []
-    for end in range(start, min(len(toks), start + _LONGEST)):
+    key, keys = "", []
+    for end in range(start, min(len(toks), start + _LONGEST_ENTRY)):
         if toks[end].norm not in _JOINTS:
             key += toks[end].norm
-            out.append((end + 1, key))
-    return out
+            keys.append((end + 1, key))
+    return keys
 
 
-def _glued(toks: Iterable[Token]) -> str:
+def _joined(toks: Iterable[Token]) -> str:
     return "".join(t.norm for t in toks if t.norm not in _JOINTS)
 
 
-def _place(at: int, start: int, end: int) -> str:
+def _bies(at: int, start: int, end: int) -> str:
     if end - start == 1:
         return "S"
     return "B" if at == start else "E" if at == end - 1 else "I"
 
 
 def _chinese_words(toks: Sequence[Token]) -> list[tuple[str, str, str]]:
-    """Of each Chinese character the word around it as jieba's tagger has it: part of speech,
-    the character's place in the word, the word."""
+    """Returns for each Chinese character the word around it as jieba's tagger has it: part of
+    speech, position of the character in the word, the word."""
     out = [("", "", "")] * len(toks)
     edges = [0] + [
         at for at, (a, b) in enumerate(pairwise(toks), 1) if a.han != b.han or a.end < b.start
@@ -686,7 +684,7 @@ def _chinese_words(toks: Sequence[Token]) -> list[tuple[str, str, str]]:
             continue
         at = start
         for word, tag in segmentation.tagged("".join(t.norm[:1] for t in toks[start:stop])):
-            for place in range(at, at + len(word)):
-                out[place] = (tag, _place(place, at, at + len(word)), word)
+            for index in range(at, at + len(word)):
+                out[index] = (tag, _bies(index, at, at + len(word)), word)
             at += len(word)
     return out

@@ -1,4 +1,4 @@
-"""Hits: the people whom the spellings of a text may mean, each at its place."""
+"""Finds hits: the contacts that a spelling in a text may refer to, each at its place."""
 
 import re
 from collections import defaultdict
@@ -24,7 +24,7 @@ from understanding.text import is_cjk, is_han
 from understanding.text_document import Document, Spelling
 from understanding.types import Entry, How, Person
 
-# Each way of being named, the surest first, and its reason.
+# The kinds of hits, the most exact first, with the codes of their reasons.
 KINDS = {
     "name": "by_name",
     "alias": "by_alias",
@@ -41,12 +41,12 @@ KINDS = {
     "sound": "by_sound",
     "fuzzy": "by_slip",
 }
-# What a form can't be made of: plurals of short forms, short forms of role phrases.
-_INEXACT = {
+# The kinds that a form cannot have: no plurals of short forms, no short forms of role phrases.
+_NOT_BY_FORM = {
     "plural": ("short", "diminutive", "alias", "role phrase", "pinyin"),
     "ending": ("name", "alias", "role phrase", "pinyin", "diminutive"),
 }
-_OWN_HOW: Mapping[str, How] = {
+_HOW_BY_KIND: Mapping[str, How] = {
     "name": "name",
     "kinship": "kinship",
     "role phrase": "kinship",
@@ -55,17 +55,17 @@ _OWN_HOW: Mapping[str, How] = {
 }
 
 
-# The word right ahead of a place.
+# The word right before a place.
 _WORD_AHEAD = re.compile(r"\b([^\W\d_]+) $")
 _LONGEST_GIVEN = 20  # characters
 
-_Place = tuple[UUID, int, int]  # a person, start and end
+_Place = tuple[UUID, int, int]  # the id of a person, start and end
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A person at a place of the normalised text; ``kind`` is a key of KINDS. ``role`` is the
-    role word there, ``mine`` the role of the person that it met."""
+    """A person who may be referred to at a place of the normalised text. ``kind`` is a key of
+    KINDS, ``role`` the role word at the place, ``mine`` the role of the person that it matches."""
 
     person: Person
     start: int
@@ -78,7 +78,7 @@ class Hit:
 
     @property
     def how(self) -> How:
-        return _OWN_HOW.get(self.kind, "alias")
+        return _HOW_BY_KIND.get(self.kind, "alias")
 
     @property
     def reason(self) -> Reason:
@@ -86,8 +86,8 @@ class Hit:
 
 
 def find_hits(document: Document, entries: Sequence[Entry]) -> list[Hit]:
-    """Every place of every entry in prose, each person once a place, by the surest way to reach
-    it, and not within a longer place of theirs."""
+    """Returns a hit for each entry at each place outside of masked text: one per person and place,
+    of the most exact kind, none inside a longer one for the same person."""
     mask = document.mask
     order = {kind: rank for rank, kind in enumerate(KINDS)}
     best: dict[_Place, Hit] = {}
@@ -99,18 +99,18 @@ def find_hits(document: Document, entries: Sequence[Entry]) -> list[Hit]:
             at = (hit.person.id, hit.start, hit.end)
             if at not in best or order[hit.kind] < order[best[at].kind]:
                 best[at] = hit
-    within = _within(best)
+    within = _inside_longer(best)
     return _closest([hit for at, hit in best.items() if at not in within])
 
 
 def _closest(hits: Sequence[Hit]) -> list[Hit]:
-    """Without those whom a word of kin means less exactly than somebody else at its place: who is
-    known by the very word goes before who merely is that (Grandpa, the wife's), and the user's own
-    kin before another's and before who is yet to be it."""
-    found: dict[tuple[int, int], list[Hit]] = defaultdict(list)
+    """Returns the hits without people that a kinship word fits less exactly than somebody else at
+    its place. A person called by that word (Grandpa) precedes people who only have the role (the
+    wife's grandpa), and the user's own present kin precede another person's and future kin."""
+    by_place: dict[tuple[int, int], list[Hit]] = defaultdict(list)
     for hit in hits:
-        found[hit.start, hit.end].append(hit)
-    return [hit for same in found.values() for hit in _closest_at(same)]
+        by_place[hit.start, hit.end].append(hit)
+    return [hit for group in by_place.values() for hit in _closest_at(group)]
 
 
 def _closest_at(hits: Sequence[Hit]) -> Sequence[Hit]:
@@ -118,122 +118,120 @@ def _closest_at(hits: Sequence[Hit]) -> Sequence[Hit]:
     words = [hit.role for hit in kin if hit.role]
     if len(hits) < 2 or not kin or any(word.group for word in words):
         return hits
-    rest = [hit for hit in hits if hit not in kin]
-    called = [hit for hit in kin if hit.role and _is_called(hit.person, hit.role.text)]
-    if (called or any(hit.kind == "alias" for hit in rest)) and words[0].whose == "bare":
-        return [*rest, *called]
+    others = [hit for hit in hits if hit not in kin]
+    called = [hit for hit in kin if hit.role and _has_name(hit.person, hit.role.text)]
+    if (called or any(hit.kind == "alias" for hit in others)) and words[0].whose == "bare":
+        return [*others, *called]
     own = [hit for hit in kin if not is_anothers(hit.person.relationship)] or kin
     present = [hit for hit in own if hit.mine and "future" not in hit.mine.tags] or own
-    return [*rest, *present]
+    return [*others, *present]
 
 
-def _is_called(person: Person, word: str) -> bool:
+def _has_name(person: Person, word: str) -> bool:
     return name_key(word) in map(name_key, (person.name, *person.aliases))
 
 
-def _within(places: Iterable[_Place]) -> set[_Place]:
-    """The places of a person within a longer one of the same person."""
-    found, reach = set(), defaultdict[UUID, int](int)
+def _inside_longer(places: Iterable[_Place]) -> set[_Place]:
+    """Returns the places that are inside a longer place of the same person."""
+    inside, reach = set(), defaultdict[UUID, int](int)
     for place in sorted(places, key=lambda place: (place[1], -place[2])):
         person, _start, end = place
         if end <= reach[person]:
-            found.add(place)
+            inside.add(place)
         reach[person] = max(reach[person], end)
-    return found
+    return inside
 
 
-def _hit(document: Document, entry: Entry, place: Spelling) -> Hit | None:
+def _hit(document: Document, entry: Entry, spelling: Spelling) -> Hit | None:
+    """Returns the hit of an entry at a spelling; None if they do not fit."""
     key, text = entry.key.key, entry.key.text
-    start, end = place.start, place.end
-    if place.role:
-        mine = _met(place.role, text, key.partition(":")[2])
-        hit = Hit(entry.person, start, end, "kinship", text, "role", place.role, mine)
-        return hit if mine else None
-    if key.startswith(TITLE) and _is_called_otherwise(entry.person, place.title):
+    start, end = spelling.start, spelling.end
+    if spelling.role:
+        contact_role = _matched_role(spelling.role, text, key.partition(":")[2])
+        hit = Hit(entry.person, start, end, "kinship", text, "role", spelling.role, contact_role)
+        return hit if contact_role else None
+    if key.startswith(TITLE) and _excludes_title(entry.person, spelling.title):
         return None
-    roles_here = [one for one in document.roles if one.start <= start and one.end == end]
-    if any(_is_of_other(role, entry) for role in roles_here):
+    roles_at_end = [one for one in document.roles if one.start <= start and one.end == end]
+    if any(_means_another(role, entry) for role in roles_at_end):
         return None
-    if place.title:
-        return Hit(entry.person, start, end, "title", text, place.title)
-    if key.startswith((SOUND, TYPO)) or place.form == "nick":
-        kind = _guessed(key, document.norm[start:end], name_key(text))
+    if spelling.title:
+        return Hit(entry.person, start, end, "title", text, spelling.title)
+    if key.startswith((SOUND, TYPO)) or spelling.form == "nick":
+        kind = _inexact_kind(key, document.norm[start:end], name_key(text))
     else:
-        key, end = _whole(document, entry, start, end)
+        key, end = _full_key(document, entry, start, end)
         kind = _kind(entry, key, name_key(text)) if key else ""
-        if place.form and kind in _INEXACT.get(place.form, ()):
+        if spelling.form and kind in _NOT_BY_FORM.get(spelling.form, ()):
             return None
         if kind == "given name" and _has_another_surname(document, start, name_key(text)):
             return None
         if kind == "part" and _has_another_given_name(document, start, end, entry.person):
             return None
-    return Hit(entry.person, start, end, kind, text, place.form) if kind else None
+    return Hit(entry.person, start, end, kind, text, spelling.form) if kind else None
 
 
-def _is_of_other(word: RoleWord, entry: Entry) -> bool:
-    """Whether a role word does not mean a contact who has such a word for a name (sister): it is said
-    of another person's (her sister), or of who is that no longer (old flatmate)."""
+def _means_another(word: RoleWord, entry: Entry) -> bool:
+    """Whether a role word that is also a contact's name (sister) means somebody else: a relative of
+    another person (her sister), or somebody who no longer has the role (old flatmate)."""
     if entry.key.how == "kinship" or name_key(entry.key.text) not in terms():
         return False
-    whose = entry.person.relationship or entry.key.text
+    stated = entry.person.relationship or entry.key.text
     if word.whose == "other":
-        return not is_anothers(whose)
-    mine = roles_of(whose)
-    return bool(mine) and not any(said.fits(known) for said in word.roles for known in mine)
+        return not is_anothers(stated)
+    roles = roles_of(stated)
+    return bool(roles) and not any(role.fits(known) for role in word.roles for known in roles)
 
 
-def _is_called_otherwise(person: Person, title: str) -> bool:
-    """Whether somebody of whom only a surname with another Chinese title is known is not called
-    by ``title``, or by none: who is 孙总 is no 孙姐, since one of both addresses somebody
-    familiar, and no 小孙."""
-    every = titles("zh")
+def _excludes_title(person: Person, title: str) -> bool:
+    """Whether ``title``, or "" for none, excludes a person known only by a surname with another
+    Chinese title: 孙总 is not 孙姐, since one of the two addresses somebody familiar, nor 小孙."""
+    all_titles = titles("zh")
     own = {name_key(name)[1:] for name in (person.name, *person.aliases)}
-    if not own <= every.keys() or title in own or (title and title not in every):
+    if not own <= all_titles.keys() or title in own or (title and title not in all_titles):
         return False
-    addresses = (every[one] for one in (title, *own) if one)
+    addresses = (all_titles[one] for one in (title, *own) if one)
     return not title or any(one.gender and "peer" not in one.kinds for one in addresses)
 
 
 def _has_another_surname(document: Document, start: int, name: str) -> bool:
-    """Whether a given name stands behind another surname than that of ``name``: 马小棠 is not
-    贺小棠."""
-    ahead, own = document.norm[:start][-1:], surname_of(name)
-    another = ahead in words("surnames", "single") - words("surnames", "weak")
-    return bool(own) and another and ahead != own and document.norm[:start][-2:] != own
+    """Whether the surname before a given name is not that of ``name``: 马小棠 is not 贺小棠."""
+    char_before, own = document.norm[:start][-1:], surname_of(name)
+    another = char_before in words("surnames", "single") - words("surnames", "weak")
+    return bool(own) and another and char_before != own and document.norm[:start][-2:] != own
 
 
 def _has_another_given_name(document: Document, start: int, end: int, person: Person) -> bool:
-    """Whether a surname stands behind another given name than the person's: Nora Calloway is not
-    Ewan Calloway."""
-    ahead = _WORD_AHEAD.search(document.norm[max(0, start - _LONGEST_GIVEN) : start])
+    """Whether the given name before a surname differs: Nora Calloway is not Ewan Calloway."""
+    match = _WORD_AHEAD.search(document.norm[max(0, start - _LONGEST_GIVEN) : start])
     names = [name_key(name).split(" ") for name in (person.name, *person.aliases)]
     is_surname = document.norm[start:end] in {parts[-1] for parts in names if len(parts) > 1}
-    if ahead is None or not is_surname or ahead[1] not in words("given_names"):
+    if match is None or not is_surname or match[1] not in words("given_names"):
         return False
-    given = ahead[1]
+    given = match[1]
     own = {part for parts in names for part in parts}
     return own.isdisjoint({given, *diminutives(given)}) and not any(
         given.startswith(part) or part.startswith(given) for part in own
     )
 
 
-def _guessed(key: str, piece: str, name: str) -> str:
-    """The kind of a spelling that only resembles ``name``; "" where it is too far from it."""
+def _inexact_kind(key: str, spelling: str, name: str) -> str:
+    """Returns the kind of a spelling that only resembles ``name``; "" if it differs too much."""
     if key.startswith(SOUND):
         # In other characters than the name or its given name, or its transcription.
-        same = is_han(name[0]) and (len(piece) > len(name) or name.endswith(piece))
+        same = is_han(name[0]) and (len(spelling) > len(name) or name.endswith(spelling))
         return "" if same else "sound"
     if key.startswith(TYPO):
-        if piece in words("given_names"):  # another name is no slip: Lea is not Lena
+        if spelling in words("given_names"):  # another name is no slip: Lea is not Lena
             return ""
-        near = (piece[0] == word[0] and one_edit(piece, word) for word in name.split(" "))
+        near = (spelling[0] == word[0] and one_edit(spelling, word) for word in name.split(" "))
         return "fuzzy" if any(near) else ""
     return "nick"
 
 
-def _whole(document: Document, entry: Entry, start: int, end: int) -> tuple[str, int]:
-    """The key, in full where a long name is indexed by its beginning, and where it ends; ""
-    where the rest of it doesn't stand there."""
+def _full_key(document: Document, entry: Entry, start: int, end: int) -> tuple[str, int]:
+    """Returns the key and its end; for a long name, which is indexed by its beginning, the full
+    name, or "" if the text does not contain the rest of it."""
     key, full = entry.key.key, name_key(entry.key.text)
     if len(key) < HAN_KEY_LENGTH or not full.startswith(key) or not is_cjk(key[0]):
         return key, end
@@ -244,18 +242,18 @@ def _whole(document: Document, entry: Entry, start: int, end: int) -> tuple[str,
     return full, places[at + len(full) - 1] + 1
 
 
-def _met(word: RoleWord, text: str, kind: str) -> Role | None:
-    """The role of a contact's that the role word may mean."""
+def _matched_role(word: RoleWord, text: str, kind: str) -> Role | None:
+    """Returns the role of ``kind`` in a contact's ``text`` that the role word may mean."""
     fitting = (
-        mine
-        for mine in roles_of(text) or groups().get(text, ())
-        if mine.kind == kind and any(role.fits(mine) for role in word.roles)
+        role
+        for role in roles_of(text) or groups().get(text, ())
+        if role.kind == kind and any(meaning.fits(role) for meaning in word.roles)
     )
     return next(fitting, None)
 
 
 def _kind(entry: Entry, key: str, full: str) -> str:
-    """How the plain ``key`` relates to the name, alias or phrase ``full``."""
+    """Returns the kind of a hit by its plain ``key`` and the name, alias or phrase ``full``."""
     if entry.key.how == "kinship":
         return "role phrase"
     if key.replace(" ", "") == full.replace(" ", ""):
@@ -266,13 +264,13 @@ def _kind(entry: Entry, key: str, full: str) -> str:
     if key == words[0]:
         return "first name"
     if key in words or f" {key} " in f" {full} " or key in full.replace(" ", ""):
-        inside = key in words or " " in key or (len(words) > 1 and key in _joined(full))
+        inside = key in words or " " in key or (len(words) > 1 and key in _joined_pairs(full))
         if inside:
             return "part"
     return "diminutive" if key in diminutives(words[0]) else "short"
 
 
 @lru_cache(maxsize=1024)
-def _joined(full: str) -> frozenset[str]:
+def _joined_pairs(full: str) -> frozenset[str]:
     words = full.split(" ")
     return frozenset("".join(words[at : at + 2]) for at in range(len(words) - 1))

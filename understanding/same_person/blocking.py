@@ -1,10 +1,8 @@
-"""Which pairs are worth comparing: people who share a key, and never all with all.
+"""Selects the pairs of people worth comparing: those that share a key, and never all with all.
 
-A key is shared by those whom one sign could unite: a name in any spelling, the character a
-nickname is made from, a surname and a role, a rare word. Work
-grows with the number of people: each is compared with at most ``MAX_PAIRS`` others, those
-with whom the rarest and strongest keys are shared.
-"""
+People share a key if one kind of evidence could unite them: a name in any spelling, the character
+of a nickname, a surname and a role, a rare word. Work grows with the number of people: each is
+compared with at most ``MAX_PAIRS`` others, those with the strongest and rarest keys in common."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -25,35 +23,35 @@ from understanding.text import is_han
 from understanding.types import NameKey
 
 MAX_PAIRS = 24
-# Keys by strength; more people than this share one by chance, and it says nothing.
+# Tiers of keys, the strongest first; a key that more people have is shared by chance and ignored.
 NAME, NICKNAME, ROLE, WORD = range(4)
 MOST = {NAME: 60, NICKNAME: 40, ROLE: 40, WORD: 12}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A key with its strength."""
+    """A blocking key with its tier."""
 
     tier: int
     key: str
 
 
 def blocks_of(record: Record, keys: Iterable[NameKey], words: Iterable[str]) -> set[Block]:
-    """The keys of a person; ``keys`` are those by which texts name them, ``words`` what is
-    said of them."""
-    found = {Block(NAME, key.key) for key in keys if key.how in ("name", "alias")}
-    found |= {Block(NICKNAME, key.key) for key in keys if key.how == "fuzzy"}
-    found |= {Block(NAME, key) for key in claims.stated_keys(record)}
-    found |= {Block(WORD, word) for word in words}
+    """Returns the blocking keys of a person with these lookup ``keys`` and rare ``words``."""
+    blocks = {Block(NAME, key.key) for key in keys if key.how in ("name", "alias")}
+    blocks |= {Block(NICKNAME, key.key) for key in keys if key.how == "fuzzy"}
+    blocks |= {Block(NAME, key) for key in claims.stated_keys(record)}
+    blocks |= {Block(WORD, word) for word in words}
     for name in record.names:
-        found |= {Block(NICKNAME, key) for key in _nickname_keys(name)}
-    return found | {Block(ROLE, key) for key in _role_keys(record)}
+        blocks |= {Block(NICKNAME, key) for key in _nickname_keys(name)}
+    return blocks | {Block(ROLE, key) for key in _role_keys(record)}
 
 
 def _nickname_keys(name: str) -> Iterator[str]:
+    """Yields the sounds of a Latin name, or the characters from which nicknames are made."""
     key = name_key(name)
-    sort = name_types.kind_of(name)
-    if sort == "role" or not key:
+    kind = name_types.kind_of(name)
+    if kind == "role" or not key:
         return
     if not is_han(key[0]):
         for word in key.split(" "):
@@ -61,14 +59,14 @@ def _nickname_keys(name: str) -> Iterator[str]:
         return
     head, _ = name_types.title_of(key)
     surname = names.surname_of(key)
-    for char in set(head or key[len(surname) if sort == "full" else 0 :]):
+    for char in set(head or key[len(surname) if kind == "full" else 0 :]):
         yield f"char:{char}"
 
 
 def _role_keys(record: Record) -> Iterator[str]:
-    """Role words for whoever has no other name, and the role with the surname."""
-    stated = relationships.stated(record)
-    roles = {role.kind for role in roles_of(stated)} or {name_key(stated)} - {""}
+    """Yields keys for a role that is unique or the only name, and for surname and role together."""
+    relationship = relationships.stated(record)
+    roles = {role.kind for role in roles_of(relationship)} or {name_key(relationship)} - {""}
     for kind in roles:
         if any(name_types.kind_of(name) == "role" for name in record.names):
             yield f"unnamed:{kind}"
@@ -87,25 +85,25 @@ def _role_keys(record: Record) -> Iterator[str]:
 def pairs(
     blocks: Mapping[UUID, Collection[Block]], only: Collection[UUID] | None = None
 ) -> list[tuple[UUID, UUID]]:
-    """The pairs to compare, the smaller id first. With ``only``, those with one of these."""
+    """Returns the pairs to compare (smaller id first), or just those with one of ``only``."""
     members: dict[Block, list[UUID]] = defaultdict(list)
     for person in sorted(blocks):
         for block in blocks[person]:
             members[block].append(person)
     shared = [b for b, people in members.items() if 2 <= len(people) <= MOST[b.tier]]
     shared.sort(key=lambda block: (block.tier, len(members[block]), block.key))
-    found: set[tuple[UUID, UUID]] = set()
-    spent: dict[UUID, int] = defaultdict(int)
+    chosen: set[tuple[UUID, UUID]] = set()
+    pair_counts: dict[UUID, int] = defaultdict(int)
     for block in shared:
         people = members[block]
         for place, one in enumerate(people):
             for other in people[place + 1 :]:
                 if only is not None and one not in only and other not in only:
                     continue
-                full = spent[one] >= MAX_PAIRS or spent[other] >= MAX_PAIRS
-                if full or (one, other) in found:
+                full = pair_counts[one] >= MAX_PAIRS or pair_counts[other] >= MAX_PAIRS
+                if full or (one, other) in chosen:
                     continue
-                found.add((one, other))
-                spent[one] += 1
-                spent[other] += 1
-    return sorted(found)
+                chosen.add((one, other))
+                pair_counts[one] += 1
+                pair_counts[other] += 1
+    return sorted(chosen)

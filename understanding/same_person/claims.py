@@ -1,5 +1,4 @@
-"""What the facts themselves say about who is who: that one bears the other's name, or is beside
-the other."""
+"""What facts state about who is who: that one bears the other's name, or is somebody else."""
 
 import re
 from collections.abc import Iterator
@@ -14,48 +13,48 @@ from understanding.same_person.records import Record
 from understanding.text import is_han, normalise
 
 lex = patterns(__file__)
-# A shorter word of a name may stand in any text.
-_LEAST_LATIN, _LEAST_HAN = 3, 2
+_LEAST_LATIN, _LEAST_HAN = 3, 2  # shorter words of a name occur in texts by chance
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A text about one person in which a name of the other stands."""
+    """A text about one person that contains a name of the other."""
 
     name: str
     text: str
 
 
 def same(first: Record, second: Record) -> Claim | None:
-    """A fact that says that the person bears a name of the other: 花名惊蛰, known as Spud."""
+    """Returns a fact that gives its person a name of the other (花名惊蛰, known as Spud), or None."""
     for own, other in ((first, second), (second, first)):
-        for text, told in zip(own.facts, own.told, strict=True):
-            norm = normalise(told)
-            stated = _stated(norm)
-            for name in _proper(other):
-                if name in other.normal_names and stated.intersection(_places(norm, name)):
+        for text, predicate in zip(own.facts, own.told, strict=True):
+            norm = normalise(predicate)
+            stated = _stated_names(norm)
+            for name in _proper_names(other):
+                if name in other.normal_names and stated.intersection(_occurrences(norm, name)):
                     return Claim(name, text)
                 unnamed = any(name_types.kind_of(own_name) == "role" for own_name in own.names)
-                if told not in own.facts and norm.startswith(name) and unnamed:
-                    return Claim(name, text)  # right behind the role: 我老板谢军, my boss Nora
+                if predicate not in own.facts and norm.startswith(name) and unnamed:
+                    return Claim(name, text)  # right after the role: 我老板谢军, my boss Nora
     return None
 
 
 def stated_keys(record: Record) -> Iterator[str]:
-    """What may be the keys of the names that the facts say the person bears."""
-    for told in record.told:
-        norm = normalise(told)
-        for at in _stated(norm):
-            found = lex.name.match(norm, at)
-            if found and is_han(found[0][0]):
-                yield from (found[0][:size] for size in range(2, len(found[0]) + 1))
-            elif found:
-                words = name_key(found[0]).split(" ")
+    """Yields possible keys of the names that the facts state the person bears: any number of the
+    words or characters after a word for naming."""
+    for predicate in record.told:
+        norm = normalise(predicate)
+        for start in _stated_names(norm):
+            match = lex.name.match(norm, start)
+            if match and is_han(match[0][0]):
+                yield from (match[0][:size] for size in range(2, len(match[0]) + 1))
+            elif match:
+                words = name_key(match[0]).split(" ")
                 yield from (" ".join(words[:size]) for size in range(1, len(words) + 1))
 
 
 def apart(first: Record, second: Record) -> Claim | None:
-    """A fact that says that the two are two people: 不是同一个人, not the same."""
+    """Returns a fact which states that the two are two people (不是同一个人, not the same), or None."""
     for own, other in ((first, second), (second, first)):
         for text, norm in zip(own.facts, own.normal_facts, strict=True):
             if lex.apart.search(norm) and any(name in norm for name in other.normal_names):
@@ -64,15 +63,15 @@ def apart(first: Record, second: Record) -> Claim | None:
 
 
 def beside(first: Record, second: Record) -> Claim | None:
-    """A fact of one that names the other as someone else."""
-    return next(chain(_of(first, second), _of(second, first)), None)
+    """Returns a fact of either that names the other as somebody else, or None."""
+    return next(chain(_naming(first, second), _naming(second, first)), None)
 
 
 def together(first: Record, second: Record) -> Claim | None:
-    """A fact of both that names both."""
+    """Returns a fact that both records have and that names both people, or None."""
     both = set(first.facts) & set(second.facts)
     sides = [
-        {claim.text for claim in _of(own, other)}
+        {claim.text for claim in _naming(own, other)}
         for own, other in ((first, second), (second, first))
     ]
     named = sides[0] & sides[1] & both
@@ -80,60 +79,61 @@ def together(first: Record, second: Record) -> Claim | None:
 
 
 def owned(first: Record, second: Record) -> Claim | None:
-    """A relationship of one that is told by the other: 冠宇的同事, Femi's father."""
+    """Returns the relationship of one that names the other (冠宇的同事, Femi's father), or None."""
     for own, other in ((first, second), (second, first)):
         norm = normalise(own.relationship)
-        for name in _proper(other):
-            if any(len(norm) > len(name) for _ in _places(norm, name)):
+        for name in _proper_names(other):
+            if any(len(norm) > len(name) for _ in _occurrences(norm, name)):
                 return Claim(name, own.relationship)
     return None
 
 
-def _of(own: Record, other: Record) -> Iterator[Claim]:
-    """Facts of one that name the other, other than by a name that both bear or by one that the
-    fact says to be the person's own."""
-    for text, told in zip(own.facts, own.told, strict=True):
-        masked = normalise(told)
+def _naming(own: Record, other: Record) -> Iterator[Claim]:
+    """Yields the facts of ``own`` that name ``other``, unless by a name that both bear or that the
+    fact states to be the person's own."""
+    for text, predicate in zip(own.facts, own.told, strict=True):
+        masked = normalise(predicate)
         for name in own.normal_names:
             masked = masked.replace(name, "\0" * len(name))
-        stated = _stated(masked)
-        for name in _proper(other):
-            whole = name in other.normal_names
-            if whole and any(at not in stated for at in _places(masked, name)):
+        stated = _stated_names(masked)
+        for name in _proper_names(other):
+            is_whole = name in other.normal_names
+            if is_whole and any(start not in stated for start in _occurrences(masked, name)):
                 yield Claim(name, text)
 
 
 @lru_cache(maxsize=16384)
-def _stated(norm: str) -> frozenset[int]:
-    """Where in a normalised text about a person a name begins that the person is said to bear:
-    behind a word for naming before which nobody else stands, or in brackets at the beginning."""
-    found = {1} if norm.startswith("(") else set()
+def _stated_names(norm: str) -> frozenset[int]:
+    """The offsets of the names that a normalised text about a person states to be theirs: after a
+    word for naming with no other subject before it, or in brackets at the beginning."""
+    starts = {1} if norm.startswith("(") else set()
     for naming in lex.naming.finditer(norm):
-        before = lex.fragment.split(norm[: naming.start()])[-1]
-        if lex.self_before.fullmatch(before):
-            found.add(naming.end())
-    return frozenset(found)
+        words_before = lex.fragment.split(norm[: naming.start()])[-1]
+        if lex.self_before.fullmatch(words_before):
+            starts.add(naming.end())
+    return frozenset(starts)
 
 
-def _proper(record: Record) -> list[str]:
-    """The names of a record, normalised, and their parts that name alone; no roles."""
-    named = (name for name in record.names if name_types.kind_of(name) != "role")
-    return list(dict.fromkeys(part for name in named for part in _parts(name)))
+def _proper_names(record: Record) -> list[str]:
+    """The names of a record, normalised, and their parts that can name a person alone; no roles."""
+    names = (name for name in record.names if name_types.kind_of(name) != "role")
+    return list(dict.fromkeys(part for name in names for part in _name_parts(name)))
 
 
 @lru_cache(maxsize=16384)
-def _parts(name: str) -> tuple[str, ...]:
+def _name_parts(name: str) -> tuple[str, ...]:
+    """The normalised name, and its given name (Chinese) or words (Latin) that are long enough."""
     norm, key = normalise(name), name_key(name)
     if not key:
         return ()
     if is_han(key[0]):
-        found = [norm, key[len(surname_of(key)) :]]
-        return tuple(p for p in found if len(p) >= _LEAST_HAN and not name_types.is_word(p))
+        forms = [norm, key[len(surname_of(key)) :]]
+        return tuple(p for p in forms if len(p) >= _LEAST_HAN and not name_types.is_word(p))
     words = name_types.names_in(key)
     return tuple(dict.fromkeys(w for w in (norm, *words) if len(w) >= _LEAST_LATIN))
 
 
-def _places(norm: str, name: str) -> Iterator[int]:
-    """Where a name stands in a normalised text."""
-    edge = r"(?<!\w){}(?!\w)" if name.isascii() else "{}"
-    yield from (found.start() for found in re.finditer(edge.format(re.escape(name)), norm))
+def _occurrences(norm: str, name: str) -> Iterator[int]:
+    """Yields the offsets of a name in a normalised text; a Latin name is found as whole words."""
+    pattern = r"(?<!\w){}(?!\w)" if name.isascii() else "{}"
+    yield from (match.start() for match in re.finditer(pattern.format(re.escape(name)), norm))

@@ -1,4 +1,4 @@
-"""What sort of name a name is: full, a nickname, a role, with a title."""
+"""The kind of a name: full, a nickname, with a title, a role or a handle."""
 
 import re
 from functools import lru_cache
@@ -10,17 +10,16 @@ from understanding.roles import groups, roles_of, terms
 from understanding.text import is_han, normalise
 
 Kind = Literal["full", "part", "byname", "titled", "role", "handle"]
-# How two names relate, from what says most for one person to what says least.
+# How two names relate, from the strongest evidence for one person to the strongest against.
 How = Literal[
     "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
     "spelling", "short_form", "transliteration", "homophone", "same_role_word", "unnamed", "both_unnamed",
     "other_byname", "other_script", "other_title", "shared_surname", "shared_given", "other_name",
     "different_name", "other_full_name", "relative_of",
 ]  # fmt: skip
-# What stands before a character of the name, or before the surname (the first three).
-PREFIXES = "小阿老大胖瘦黑"
+PREFIXES = "小阿老大胖瘦黑"  # before a character of the name; the first three also before a surname
 _EPITHETS = frozenset("the big little wee old young baby fat tall".split())
-# The place among brothers and sisters, or in a dormitory: a role, not a name.
+# The rank among siblings or roommates: a role, not a name.
 _RANKS = frozenset("老大 老二 老三 老四 老五 老六 老七 老八 老幺 小幺".split())
 _ADDRESS = titles_used("suffix")
 _GENERIC = {
@@ -36,8 +35,8 @@ _NAME_FREQUENCY = 30  # a Han word rarer than this in jieba's corpus may well be
 
 @lru_cache(maxsize=16384)
 def kind_of(name: str) -> Kind:
-    """What sort of name it is: full (surname and given name, or a Latin given name), part (a
-    given name alone), titled (王总, Dr. Lee), role (我妈, the lodger), byname or handle."""
+    """Returns the kind of a name: full (with a surname, or a Latin given name), titled (王总, Dr.
+    Lee), role (我妈, the lodger), handle, or byname (other Chinese names, also bare given names)."""
     key = names.name_key(name)
     if is_role(name):
         return "role"
@@ -58,13 +57,13 @@ def kind_of(name: str) -> Kind:
 
 
 def is_word(key: str) -> bool:
-    """Whether a Chinese name is a common word as well: 高兴, 石头."""
+    """Whether a Chinese name is also a common word: 高兴, 石头."""
     return segmentation.tag(key)[:2] != "nr" and segmentation.frequency(key) > _NAME_FREQUENCY
 
 
 @lru_cache(maxsize=16384)
 def is_role(name: str) -> bool:
-    """Whether a name only says who someone is, without naming them: 房东, my boss, 车库管理员."""
+    """Whether a name only states a role and names nobody: 房东, my boss, 车库管理员."""
     norm = normalise(name).strip()
     owned = _OWNED.match(norm)
     if owned and (roles_of(norm) or _GENERIC_HEADS.search(norm) or _POSSESSED.search(name)):
@@ -81,26 +80,26 @@ def is_role(name: str) -> bool:
         return False
     if norm.isascii():
         first, *more = norm.split(" ")
-        named = first in titles("en") or (bool(more) and is_given(first) and name[0].isupper())
-        return not named and len(more) <= 2
-    return not _surname_and_title(norm)
+        is_name = first in titles("en") or (bool(more) and is_given(first) and name[0].isupper())
+        return not is_name and len(more) <= 2
+    return not _title_after_surname(norm)
 
 
-def _surname_and_title(key: str) -> str:
-    """The title after a surname at the beginning of ``key``, or nothing."""
+def _title_after_surname(key: str) -> str:
+    """The title after a surname at the beginning of ``key`` (王总: 总), or ""."""
     for size in (2, 1):
         head, title = key[:size], key[size:]
-        known = head in words("surnames", "compound" if size == 2 else "single")
-        if known and title in titles("zh"):
+        is_surname = head in words("surnames", "compound" if size == 2 else "single")
+        if is_surname and title in titles("zh"):
             return title
     return ""
 
 
 @lru_cache(maxsize=16384)
 def title_of(key: str) -> tuple[str, str]:
-    """Surname and title of 王总 or "dr lee" (the surname last); () is ("", "")."""
+    """Returns surname, or given name (龙哥), and title of 王总 or "dr lee"; ("", "") if it has none."""
     if key and is_han(key[0]):
-        title = _surname_and_title(key)
+        title = _title_after_surname(key)
         if title:
             return key[: -len(title)], title
         # 龙哥, 红姐: a given name with a form of address.
@@ -115,7 +114,7 @@ def title_of(key: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=16384)
 def of_other_rank(a: str, b: str) -> bool:
-    """Whether two role words differ by the place in the family alone: 大姨 and 小姨."""
+    """Whether two role words differ only in the rank by age: 大姨 and 小姨."""
     ranks = [re.match(r"[大二三四五六小]|(?:old|young|big|little)\w* ", text) for text in (a, b)]
     if not ranks[0] or not ranks[1] or ranks[0][0] == ranks[1][0]:
         return False
@@ -124,14 +123,14 @@ def of_other_rank(a: str, b: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def names_in(key: str) -> tuple[str, ...]:
-    """The words of a key that name somebody: without initials, and without the titles, roles
-    (Auntie) and epithets (Big Tam) before it."""
-    found = [word for word in key.split(" ") if len(word) > 1] or key.split(" ")
-    while len(found) > 1 and (
-        found[0] in titles("en") or found[0] in terms() or found[0] in _EPITHETS
+    """Returns the words of a key that name somebody: without initials, and without the titles,
+    roles (Auntie) and epithets (Big Tam) before them."""
+    naming = [word for word in key.split(" ") if len(word) > 1] or key.split(" ")
+    while len(naming) > 1 and (
+        naming[0] in titles("en") or naming[0] in terms() or naming[0] in _EPITHETS
     ):
-        found = found[1:]
-    return tuple(found)
+        naming = naming[1:]
+    return tuple(naming)
 
 
 def is_given(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""A person's record as comparison sees it."""
+"""The record of a person, as comparison reads it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,7 @@ from understanding.same_person.text_overlap import Words, read, without_subject
 from understanding.text import normalise
 from understanding.types import Person
 
-# What is read of a contact with many memories: the newest ones, each up to so many characters.
-MAX_FACTS, MAX_FACT = 8, 300
+MAX_FACTS, MAX_FACT = 8, 300  # the newest facts of a contact, and characters of each
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,11 @@ class Record:
 
     @cached_property
     def words(self) -> Words:
-        """What the facts and attribute values say, as weighted words."""
+        """The words of the facts and attribute values, with their weights."""
         return self.words_beside(())
 
     def words_beside(self, texts: Collection[str]) -> Words:
-        """The same, without those of the facts ``texts``."""
+        """The words of attribute values and of all facts except ``texts``, with their weights."""
         values = [value for values in self.attributes.values() for value in values]
         facts = (text for text in self.facts if text not in texts)
         return read([*facts, *values], without=self.names)
@@ -65,7 +64,7 @@ class Record:
 
     @property
     def words_and_role(self) -> Words:
-        """All words that the record says of the person."""
+        """The words of the relationship, facts and attribute values, with their weights."""
         return {**self.role_words, **self.words}
 
 
@@ -74,8 +73,8 @@ def record(
     attributes: Mapping[str, Sequence[Mapping[str, Any]]],
     facts: Iterable[str],
 ) -> Record:
-    """The record of a contact: who it is, the ``attributes`` as Contact holds them, and texts
-    of memories about it, of which the first are read."""
+    """Builds the record of a contact from the person, ``attributes`` as in ``Contact.attributes``,
+    and texts of memories about them, of which the first ``MAX_FACTS`` are read."""
     return Record(
         name=person.name,
         aliases=person.aliases,

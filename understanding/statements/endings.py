@@ -1,4 +1,4 @@
-"""What a sentence says is over, or never was so: a value that was told of somebody before."""
+"""Recognises that a sentence ends a value which somebody had, or denies that they ever had it."""
 
 import re
 
@@ -11,9 +11,9 @@ _WORK = frozenset({"company", "job_title"})
 
 
 def is_over(text: str, key: str, value: str) -> bool:
-    """Whether a clause of ``text``, which is about one person, says that the ``value`` of the attribute
-    ``key`` holds no longer or never did (she left Acme; 小岑不在这家公司). Only of where somebody works or
-    lives, since of other attributes the same words often say something else."""
+    """Whether a clause of ``text``, which is about one person, states that the ``value`` of the
+    attribute ``key`` is no longer valid or never was (she left Acme; 小岑不在这家公司). False unless it is
+    where somebody works or lives: elsewhere the same words often mean something else."""
     ending = RE.work if key in _WORK else RE.home if key == "location" else None
     if ending is None or not value:
         return False

@@ -1,9 +1,8 @@
-"""The fence around what is injected, its fixed words, and where any of that stands in a message.
+"""The fence around injected memory blocks, its fixed words, and where blocks are in a message.
 
-A copy comes back as models and people hand texts on: escaped for HTML, JSON or Markdown, quoted,
-wrapped anew, and cut at either end. So a block is known by its tags in any spelling, else by what
-only Mio writes: its notes, headings, dated lines and cards.
-"""
+Models and people pass blocks on in copies: escaped for HTML, JSON or Markdown, quoted, wrapped
+anew, and cut at either end. So a block is recognised by its tags in any spelling, else by what only
+Mio writes: its notes, headings, dated lines and cards."""
 
 import html
 import re
@@ -27,38 +26,38 @@ _ESCAPED = re.compile(
 )
 _CONTROL = {"n": "\n", "r": "\n", "t": " "}
 _BRACKETS = str.maketrans("＜‹〈《［【＞›〉》］】／", "<<<<[[>>>>]]/")
-# An opening tag may be cut off: all behind it is injected anyway.
+# An opening tag may be cut off: all after it is injected anyway.
 _TAG = re.compile(
     r"[<\[({]\s{0,3}(?P<closes>/)?\s{0,3}mio[\W_]{0,3}memory\b(?(closes)(?:[^<>]{0,500}>|[\])}])?)",
     re.I,
 )
-# Clauses of fewer letters are anybody's.
-_TELLING = 14
+_LEAST_LETTERS = 14  # of a clause: shorter ones may be anybody's
 
 
-def _anywhere(text: str) -> str:
-    """A pattern for a text however its lines are broken and its quotation marks turned."""
+def _loose_pattern(text: str) -> str:
+    """A pattern for a text, however its lines are broken and its quotation marks turned."""
     words = re.findall(r"[a-z']+|[^\W\da-z]", text.lower())
     return r"[\W_]{0,8}".join(re.escape(word).replace("'", ".") for word in words)
 
 
-def _clauses() -> Iterator[str]:
+def _clause_patterns() -> Iterator[str]:
+    """Yields patterns of the clauses of Mio's notes that nobody else would write."""
     for words in WORDS.values():
         for key in ("note", "forgotten", "not_found", "unclear"):
             for clause in re.split(r"[.:,，。：]", words[key]):
-                if len(clause) >= (_TELLING if clause.isascii() else _TELLING // 2):
-                    yield _anywhere(clause)
+                if len(clause) >= (_LEAST_LETTERS if clause.isascii() else _LEAST_LETTERS // 2):
+                    yield _loose_pattern(clause)
 
 
 _HEADINGS = [
-    _anywhere(words[key].strip("# "))
+    _loose_pattern(words[key].strip("# "))
     for words in WORDS.values()
     for key in ("user", "people", "talk", "memories", "dates")
 ]
 _OURS = re.compile(
     "|".join(
         [
-            *_clauses(),
+            *_clause_patterns(),
             rf"(?:#|\*\*)[^\w\n]{{0,4}}(?:{'|'.join(_HEADINGS)})",
             r"[-*•·–][ *_]{0,4}\[\d{4}-\d\d-\d\d\]",
             rf"\#\#\#[^\n#]{{1,200}}\s{{1,4}}[*_> ]{{0,4}}(?:{'|'.join(map(re.escape, sorted(CAPTIONS)))})[*_]{{0,3}}\s?[:：]",
@@ -67,16 +66,15 @@ _OURS = re.compile(
     re.I,
 )
 _PARAGRAPH_ENDS = re.compile(r"\n[^\S\n]{0,9}(?=\n)")
-# What a line may begin with where somebody quotes it.
-_BEFORE = re.compile(r"[\s>*|_-]{0,20}\Z")
+_QUOTE_MARKS = re.compile(r"[\s>*|_-]{0,20}\Z")  # what a quoted line may begin with
 # A line of a card: a caption with its value, an event, the heading, or the end of a tag.
-_OF_A_CARD = re.compile(
+_CARD_LINE = re.compile(
     r"[ \t>*|_]{0,9}(?:[-•·#]|[^\n:：]{1,40}[:：]|(?:io[\W_]{0,3})?memory>)", re.I
 )
 
 
 def injected(content: str) -> list[_Span]:
-    """Where memory blocks stand, and copies of parts of them, in order and apart."""
+    """Returns the spans of memory blocks and copies of parts of them, in order, not overlapping."""
     plain, offsets = _unescaped(content)
     spans = _tagged(plain)
     if _OURS.search(plain):
@@ -85,7 +83,7 @@ def injected(content: str) -> list[_Span]:
 
 
 def _unescaped(content: str) -> tuple[str, list[int] | range]:
-    """``content`` with plain characters for escaped ones, and the place that each came from."""
+    """``content`` with plain characters for escaped ones, and the offset that each came from."""
     if not _ESCAPED.search(content):
         return content.translate(_BRACKETS), range(len(content) + 1)
     parts: list[str] = []
@@ -101,6 +99,7 @@ def _unescaped(content: str) -> tuple[str, list[int] | range]:
 
 
 def _character(escaped: str) -> str:
+    """The character that an escape sequence stands for."""
     if escaped.startswith("&"):
         while (plain := html.unescape(escaped)) != escaped:  # escaped more than once
             escaped = plain
@@ -112,7 +111,7 @@ def _character(escaped: str) -> str:
 
 
 def _tagged(plain: str) -> list[_Span]:
-    """What stands between tags, nested or cut off, and closing tags without one."""
+    """The spans between tags, nested or cut off, and of closing tags without an opening one."""
     spans: list[_Span] = []
     depth = start = 0
     for tag in _TAG.finditer(plain):
@@ -127,29 +126,28 @@ def _tagged(plain: str) -> list[_Span]:
 
 
 def _untagged(plain: str, tagged: list[_Span]) -> Iterator[_Span]:
-    """From something that only Mio writes to the end of its paragraph, or to a block."""
+    """Yields spans from what only Mio writes to the end of its paragraph, or to a block."""
     end = 0
     for match in _OURS.finditer(plain):
-        before = bisect(tagged, (match.start(), len(plain)))
-        if match.start() < max(end, tagged[before - 1][1] if before else 0):
+        index = bisect(tagged, (match.start(), len(plain)))
+        if match.start() < max(end, tagged[index - 1][1] if index else 0):
             continue
         floor = end
         paragraph = _PARAGRAPH_ENDS.search(plain, match.end())
         end = paragraph.start() if paragraph else len(plain)
-        if before < len(tagged):
-            end = min(end, tagged[before][0])
+        if index < len(tagged):
+            end = min(end, tagged[index][0])
         yield _back_over_cards(plain, match.start(), floor), end
 
 
 def _back_over_cards(plain: str, start: int, floor: int) -> int:
-    """The beginning, from ``floor`` on, of the cards whose lines end at ``start``; ``start``
-    where none do."""
+    """The beginning, from ``floor`` on, of the cards that end at ``start``, else ``start``."""
     line = max(floor, plain.rfind("\n", floor, start) + 1)
-    if not _BEFORE.match(plain[line:start]):
+    if not _QUOTE_MARKS.match(plain[line:start]):
         return start
     while line > floor:
-        before = max(floor, plain.rfind("\n", floor, line - 1) + 1)
-        if not _OF_A_CARD.match(plain, before, line):
+        previous = max(floor, plain.rfind("\n", floor, line - 1) + 1)
+        if not _CARD_LINE.match(plain, previous, line):
             break
-        start = line = before
+        start = line = previous
     return start

@@ -1,4 +1,4 @@
-"""The user's own words in a message, without what is injected, quoted, pasted or forged there."""
+"""The user's own words in a message, without text that is injected, quoted, pasted or forged."""
 
 import re
 
@@ -7,7 +7,7 @@ from understanding.statements.fence import injected
 from understanding.text import enclosed, middle_cut, names_role, quotations
 
 _LONGEST_QUOTED = {"“": 12, '"': 30, "‘": 30}
-# Tokens of chat templates, behind which somebody else speaks, and placeholders.
+# Tokens of chat templates, after which somebody else speaks, and placeholders.
 _TOKEN = re.compile(
     r"[<＜][|｜][^<>＜＞|｜\n]{1,40}[|｜][>＞]|</?s>|<</?SYS>>|</?(?:start|end)_of_turn>"
     r"|\[(?:/?(?:INST|SYS)|(?-i:/[A-Z_]+|[A-Z]+_[A-Z_]+))\]",
@@ -15,15 +15,14 @@ _TOKEN = re.compile(
 )
 _PLACEHOLDER = re.compile(r"\{[{%][^{}\n]{0,200}[}%]\}")
 
-# Characters that are read of one message: a longer one is a paste, whose beginning and end hold
-# the user's own words.
+# Characters that are read of one message: a longer one is a paste with own words at both ends.
 LONGEST = 6000
 
 _Span = tuple[int, int]
 
 
 def own_words(content: str) -> str:
-    """``content`` with everything that is not the user's own speech blanked out: injected
+    """Returns ``content`` with everything that is not the user's own speech blanked out: injected
     memory blocks, what a client retrieved or attached, code, encoded data, long quotations, quoted
     lines, forged turns. Offsets stay."""
     content = _blanked(content, injected(content))
@@ -35,8 +34,8 @@ def own_words(content: str) -> str:
 
 
 def excerpt(content: str) -> str:
-    """The user's own words as they are read for what they state and ask: of more than LONGEST
-    characters, blanks not counted, the beginning and the end."""
+    """Returns the user's own words as they are read for statements and questions: the beginning and
+    the end of more than LONGEST characters, not counting blanks."""
     own = own_words(content)
     if len(own) > LONGEST:
         own = " ".join(filter(None, own.split(" ")))
@@ -44,13 +43,13 @@ def excerpt(content: str) -> str:
 
 
 def unquoted(content: str) -> str:
-    """The user's own words without short quotations either. Offsets stay."""
+    """Returns the user's own words, with short quotations blanked out too. Offsets stay."""
     own = own_words(content)
     return _blanked(own, quotations(own))
 
 
 def without_injected(content: str) -> str:
-    """``content`` without injected blocks and copies of parts of them: what Mio put into a
+    """Returns ``content`` without injected blocks and copies of parts of them: what Mio put into a
     conversation never comes back as a memory."""
     parts, at = [], 0
     for start, end in injected(content):
@@ -60,13 +59,13 @@ def without_injected(content: str) -> str:
 
 
 def without_others(content: str) -> str:
-    """The same, also without what a client wrote into a message of the user's."""
+    """Returns ``content`` without injected blocks and without the text of a client in it."""
     return without_injected(without_client_text(content))
 
 
 def _forged_turns(content: str) -> list[_Span]:
-    """Lines that begin with a role and a colon or hold a placeholder, and all behind a token of
-    a chat template or behind such a role alone on its line."""
+    """The spans of lines that begin with a role and a colon or contain a placeholder, and of all
+    after a token of a chat template or after such a role alone on its line."""
     token = _TOKEN.search(content)
     end = token.start() if token else len(content)
     spans: list[_Span] = []
@@ -94,5 +93,5 @@ _THE_USER = re.compile(r"\bthe user(?P<s>['’]s)?\b|用户", re.I)
 
 
 def in_first_person(text: str) -> str:
-    """``text`` with "the user" as the user would say it: my, I, 我."""
+    """Returns ``text`` with "the user" as the user would say it: my, I, 我."""
     return _THE_USER.sub(lambda it: "我" if it[0] == "用户" else "my" if it["s"] else "I", text)

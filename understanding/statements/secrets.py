@@ -1,4 +1,4 @@
-"""Passwords, keys, codes, and numbers of cards, accounts and documents in a text: what is never
+"""Passwords, keys, codes, and numbers of cards, accounts and documents in a text, which are never
 stored, shown in a prompt or sent to a model."""
 
 import re
@@ -18,31 +18,30 @@ from understanding.lexicon.rules import patterns, sets
 
 T = TypeVar("T")
 _RE = patterns(__file__)
-MARK = "•"  # stands for one character of a secret
+MARK = "•"  # replaces one character of a secret
 _MARKED = MARK * 3
 _Span = tuple[int, int]
 
-# How far behind its label a secret stands, and what joins the two.
+# The characters after a label in which its secret may begin, and signs that are no part of it.
 _NEAR = 60
 _TRAILING = ".,;:!?\"'`*>)"
-# A text without any of these needs no pattern: they are looked for many times faster.
+# A text without any of these words needs no pattern: words are found many times faster.
 _STEMS = sets(__file__, "stems")
-# Whose telephone numbers are known without their country code.
-_REGIONS = ("CN", "US")
+_REGIONS = ("CN", "US")  # whose telephone numbers are known without a country code
 
 
 def holds_secret(text: str) -> bool:
-    """Whether ``text`` tells a secret."""
-    return any(True for _ in _spans(text))
+    """Whether ``text`` contains a secret."""
+    return any(True for _ in _secret_spans(text))
 
 
 def labels(text: str) -> frozenset[str]:
-    """The words of a text behind which a secret may stand (PIN, 门禁码), in lower case."""
+    """Returns the words of a text after which a secret may follow (PIN, 门禁码), in lower case."""
     return frozenset(match[0].lower() for match in _RE.label.finditer(text))
 
 
 def holds_phone(text: str) -> bool:
-    """Whether ``text`` holds a telephone number."""
+    """Whether ``text`` contains a telephone number."""
     return _has_digits(text, 7) and (
         _RE.phone.search(text) is not None
         or any(PhoneNumberMatcher(text, region).has_next() for region in _REGIONS)
@@ -50,7 +49,7 @@ def holds_phone(text: str) -> bool:
 
 
 def is_private(text: str) -> bool:
-    """Whether ``text`` tells a secret or holds a telephone number."""
+    """Whether ``text`` contains a secret or a telephone number."""
     return holds_secret(text) or holds_phone(text)
 
 
@@ -59,9 +58,9 @@ def _has_digits(text: str, least: int) -> bool:
 
 
 def masked(text: str) -> str:
-    """``text`` with each character of a secret as a MARK; blanks and offsets stay."""
+    """Returns ``text`` with each character of a secret as a MARK; blanks and offsets stay."""
     parts, at = [], 0
-    for start, end in sorted(_spans(text)):
+    for start, end in sorted(_secret_spans(text)):
         if end > at:
             start = max(start, at)
             secret = "".join(char if char.isspace() else MARK for char in text[start:end])
@@ -71,14 +70,14 @@ def masked(text: str) -> str:
 
 
 def cleared(value: T) -> T:
-    """What a machine read, a text or made of texts, without secrets: an entry of a list that tells
-    one, or that a masked text was made into, is left out; in every other text it is masked."""
+    """Returns what a machine read, a text or made of texts, without secrets: an entry of a list
+    that has one, or was made from a masked text, is left out; in every other text it is masked."""
     return _cleared(value)
 
 
 def refusal(**given: Any) -> Reason | None:
-    """Why something that a person states is not taken: the first of the fields ``given``, texts or
-    what is made of texts, that tells a secret. None where none does."""
+    """Returns why something that a person states is refused: a Reason with the first of the fields
+    ``given``, texts or made of texts, that contains a secret. None if none does."""
     for path, text in _texts(given, "", ""):
         if holds_secret(text):
             return Reason("tells_secret", field=path)
@@ -86,12 +85,13 @@ def refusal(**given: Any) -> Reason | None:
 
 
 def _cleared(value: Any, key: str = "") -> Any:
+    """A value without its secrets; the ``key`` of an attribute helps to recognise them."""
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, tuple | list | frozenset):
-        said = ((one, _said(one, key)) for one in value)
+        entries = ((one, _entry_text(one, key)) for one in value)
         return type(value)(
-            _cleared(one) for one, text in said if _MARKED not in text and not holds_secret(text)
+            _cleared(one) for one, text in entries if _MARKED not in text and not holds_secret(text)
         )
     if isinstance(value, Mapping):
         made = {name: _cleared(one, str(name)) for name, one in value.items()}
@@ -103,8 +103,8 @@ def _cleared(value: Any, key: str = "") -> Any:
     return value
 
 
-def _said(entry: Any, key: str) -> str:
-    """What an entry of a list says: a memory its content, an attribute its key and value."""
+def _entry_text(entry: Any, key: str) -> str:
+    """The text of an entry of a list: the content of a memory, key and value of an attribute."""
     if isinstance(entry, str):
         return _as_attribute(key, entry)
     if isinstance(entry, tuple):
@@ -116,7 +116,7 @@ def _said(entry: Any, key: str) -> str:
 
 
 def _texts(value: Any, path: str, key: str) -> Iterator[tuple[str, str]]:
-    """The texts in a value, an attribute's with its key, each with its path (people[2].name)."""
+    """Yields each text in a value with its path (people[2].name), an attribute's after its key."""
     if isinstance(value, str):
         yield path, _as_attribute(key, value)
     elif isinstance(value, Mapping):
@@ -128,21 +128,22 @@ def _texts(value: Any, path: str, key: str) -> Iterator[tuple[str, str]]:
 
 
 def _as_attribute(key: str, value: str) -> str:
+    """The value after its key, if it has one (door code: 1234)."""
     return f"{key.replace('_', ' ')}: {value}" if key else value
 
 
-def _spans(text: str) -> Iterator[_Span]:
-    """Where secrets stand, in no order; they may overlap."""
+def _secret_spans(text: str) -> Iterator[_Span]:
+    """Yields the spans of secrets, in no order; they may overlap."""
     low = text.lower()
-    said = {name for name, stems in _STEMS.items() if any(stem in low for stem in stems)}
-    if "labelled" in said:
+    kinds = {name for name, stems in _STEMS.items() if any(stem in low for stem in stems)}
+    if "labelled" in kinds:
         yield from _labelled(text)
-    if "combination" in said:
+    if "combination" in kinds:
         for match in _RE.combination.finditer(text):
             yield match.span("zh" if match["zh"] else "en")
-    if "key" in said:
+    if "key" in kinds:
         yield from (match.span() for match in _RE.key.finditer(text))
-    if "numbered" in said:
+    if "numbered" in kinds:
         yield from (match.span("value") for match in _RE.numbered.finditer(text))
     if _has_digits(text, 9):
         yield from _numbers(text)
@@ -150,7 +151,7 @@ def _spans(text: str) -> Iterator[_Span]:
 
 
 def _labelled(text: str) -> Iterator[_Span]:
-    """The values behind words such as password, code and key."""
+    """Yields the spans of values after words such as password, code and key."""
     for label in _RE.label.finditer(text):
         ends = _RE.sentence_ends.search(text, label.end(), label.end() + _NEAR)
         end = ends.start() if ends else label.end() + _NEAR
@@ -159,22 +160,23 @@ def _labelled(text: str) -> Iterator[_Span]:
             value = _RE.value.match(text, at)
             if value is None:
                 continue
-            found = value["value"].rstrip(_TRAILING)
+            secret = value["value"].rstrip(_TRAILING)
             direct = at == label.end()
             if not direct and _names_other(text[label.end() : joined[0].start()]):
                 break
-            if _is_secret(found, bool(label["word"]) and not direct, text[label.start()]):
-                yield value.start("value"), value.start("value") + len(found)
+            if _is_secret(secret, bool(label["word"]) and not direct, text[label.start()]):
+                yield value.start("value"), value.start("value") + len(secret)
                 break
 
 
-def _names_other(between: str) -> bool:
+def _names_other(words_after: str) -> bool:
     """Whether a label goes on with a noun, and so names something else: a password manager."""
-    first = _RE.word.search(between)
+    first = _RE.word.search(words_after)
     return first is not None and first.group().lower() not in words("stopwords")
 
 
 def _is_secret(value: str, may_be_letters: bool, label: str) -> bool:
+    """Whether a labelled value is secret: with a digit or, if ``may_be_letters``, no word."""
     if len(value) < 3:
         return False
     if any(char.isdigit() or char in "零〇一二三四五六七八九" for char in value):
@@ -185,7 +187,7 @@ def _is_secret(value: str, may_be_letters: bool, label: str) -> bool:
 
 
 def _numbers(text: str) -> Iterator[_Span]:
-    """Numbers of cards and of people, by their check digits and ranges."""
+    """Yields the spans of numbers of cards and people, by their check digits and ranges."""
     for match in _RE.card.finditer(text):
         number = clean(match.group(), " -")
         if _RE.issued.fullmatch(number) and luhn.is_valid(number):
@@ -196,14 +198,14 @@ def _numbers(text: str) -> Iterator[_Span]:
 
 
 def _accounts(text: str) -> Iterator[_Span]:
-    """IBANs, by the form of their country and their check digits."""
-    for begun in _RE.account.finditer(text):
-        _, data = numdb.get("iban").info(begun["country"].upper())[0]
+    """Yields the spans of IBANs, by the form of their country and their check digits."""
+    for beginning in _RE.account.finditer(text):
+        _, data = numdb.get("iban").info(beginning["country"].upper())[0]
         size = sum(map(int, re.findall(r"(?<!\d)(\d+)!", data.get("bban", ""))))
-        found = re.compile(rf"(?:[ -]?[A-Za-z0-9]){{{size}}}(?![A-Za-z0-9])").match(
-            text, begun.end()
+        remainder = re.compile(rf"(?:[ -]?[A-Za-z0-9]){{{size}}}(?![A-Za-z0-9])").match(
+            text, beginning.end()
         )
-        if found and size:
-            number = text[begun.start() : found.end()]
+        if remainder and size:
+            number = text[beginning.start() : remainder.end()]
             if iban.is_valid(number, check_country=False):
-                yield begun.start(), found.end()
+                yield beginning.start(), remainder.end()

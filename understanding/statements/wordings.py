@@ -1,4 +1,4 @@
-"""Wordings in Chinese and English: what negates, what only greets, and how somebody's words are quoted."""
+"""Wordings in Chinese and English: negations, greetings, and how somebody's words are quoted."""
 
 import re
 
@@ -22,7 +22,7 @@ _NEGATION = re.compile(
 
 
 def negations(text: str) -> int:
-    """How often a text negates."""
+    """Returns how often a text negates."""
     return len(_NEGATION.findall(normalise(text)))
 
 
@@ -31,7 +31,7 @@ _CLAUSES = regex.compile(r"[\p{L}\p{N}' ]+")
 
 
 def greets(text: str) -> bool:
-    """Whether each clause of ``text`` is such a word ("hi, good morning!"); signs say nothing."""
+    """Whether ``text`` only greets ("hi, good morning!"); punctuation is ignored."""
     clauses = [part.strip() for part in _CLAUSES.findall(simplified(text.replace("’", "'")))]
     return any(clauses) and all(_RE.greets.match(part) for part in clauses if part)
 
@@ -40,7 +40,7 @@ MOST_SPEAKER = 60  # graphemes
 
 
 def attributed(words: str, speaker: str, language: str) -> str:
-    """``words`` as those of ``speaker``: the user said “…”."""
+    """Returns ``words`` as a quotation of ``speaker``: the user said “…”."""
     sentence = wording(language)
     who = sentence["user"] if speaker == "user" else one_line(speaker, MOST_SPEAKER)
     return sentence["said"].format(who, words)

@@ -27,7 +27,7 @@ class Command(MioCommand):
                 except Undecryptable:
                     unreadable.append(f"{model._meta.db_table} {pk} {name}")
                     continue
-                # What somebody set meanwhile is under the key of today already.
+                # A secret that was set meanwhile is under the current key already.
                 unchanged = model._default_manager.filter(pk=pk, **{name: encrypted})
                 if unchanged.update(**{name: new}):
                     reencrypted += 1

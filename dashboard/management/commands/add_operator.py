@@ -1,4 +1,4 @@
-"""manage.py add_operator NAME [--role R] [--app A …]"""
+"""Adds an operator: manage.py add_operator NAME [--role R] [--only APP …]"""
 
 import secrets
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""The first operator and the first app, so that a fresh installation can be used."""
+"""Creates the first operator and app, so that a fresh installation can be used."""
 
 import secrets
 from pathlib import Path
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         password, where = settings.MIO_OPERATOR_PASSWORD, "as MIO_OPERATOR_PASSWORD says"
         if not password:
             password = secrets.token_urlsafe(12)
-            where = f"in {_keep(password)}"
+            where = f"in {_write_password(password)}"
             if self.stdout.isatty():
                 where = f"{password} (also {where})"
         users.create_superuser(NAME, password=password)
@@ -40,8 +40,8 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def _keep(password: str) -> Path:
-    """The file that only this user may read, with the password in it."""
+def _write_password(password: str) -> Path:
+    """Writes the password to a file that only this user may read; returns the file."""
     file: Path = settings.MIO_HOME / FILE
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ class Command(MioCommand):
     user_required = True
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
-        """``--version`` is that of the vCard here, not Django's."""
+        """Overrides Django's hook: ``--version`` is the version of the vCard, not Django's."""
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **options)
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -60,8 +60,8 @@ class Command(MioCommand):
             raise CommandError(f"--user: {described(error)}") from error
         except ValidationError as error:
             raise CommandError(f"--time-zone: {error.messages[0]}") from error
-        known = EndUser.objects.filter(app__name=app, external_id=user).first()
-        end_user = known or EndUser(app=App(name=app), external_id=user)
+        stored_user = EndUser.objects.filter(app__name=app, external_id=user).first()
+        end_user = stored_user or EndUser(app=App(name=app), external_id=user)
         zone = ZoneInfo(time_zone) if time_zone else end_user.zone
         try:
             dump = dumps.read(Path(file), me)
@@ -78,8 +78,7 @@ class Command(MioCommand):
     def _import_people(
         self, dump: Dump, me: str | None, end_user: EndUser, *, dry_run: bool, json: bool
     ) -> None:
-        """Takes in people and memories, once somebody said who of them is the user. Raises
-        NotReadable."""
+        """Imports people and memories. Raises NotReadable if nobody said which of them is the user."""
         self._list_skipped(dump.skipped)
         for key, count in dump.owners.items():
             self.stderr.write(f"{count:>8}  {key}")
@@ -92,9 +91,9 @@ class Command(MioCommand):
             return
         if dump.owners and me is None:
             raise NotReadable("dump_says_not_who", owners=", ".join(dump.owners))
-        end_user = _stored(end_user)
-        done, change = people_intake.take_in(end_user, dump, actor=ACTOR)
-        self.report(json, format=dump.format, **done.counts, change=change and change.pk)
+        end_user = _get_or_create(end_user)
+        imported, change = people_intake.take_in(end_user, dump, actor=ACTOR)
+        self.report(json, format=dump.format, **imported.counts, change=change and change.pk)
 
     def _import_chat(
         self, path: Path, zone: Any, day_first: bool | None, me: str | None, end_user: EndUser, *,
@@ -108,7 +107,7 @@ class Command(MioCommand):
             return
         user_key = intake.choose(chat, me or "")
         import_ = Import.objects.create(
-            end_user=_stored(end_user), format=chat.format, total=chat.messages
+            end_user=_get_or_create(end_user), format=chat.format, total=chat.messages
         )
         try:
             turns = overview.turns(path, zone, day_first)
@@ -150,13 +149,13 @@ class Command(MioCommand):
             self.stderr.write(f"Left out: {more} more.")
 
 
-def _stored(end_user: EndUser) -> EndUser:
+def _get_or_create(end_user: EndUser) -> EndUser:
     owner, _ = App.objects.get_or_create(name=end_user.app.name)
     return placement.first_seen(owner, end_user.external_id)
 
 
 def _asks_model() -> bool:
-    """Whether a model will read what is taken in; the offline provider asks none."""
+    """Whether a model will read what is imported; the offline provider asks none."""
     return bool(settings.MIO_LLM != "offline")
 
 

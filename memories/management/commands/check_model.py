@@ -33,13 +33,13 @@ class Command(MioCommand):
             for sample in samples:
                 graded.append(model_check.grade(provider, sample))
                 bar.update()
-        grade, said = model_check.verdict(graded)
+        grade, explanation = model_check.verdict(graded)
         if json:
             self.report(
                 json,
                 model=provider.model,
                 grade=grade,
-                verdict=said,
+                verdict=explanation,
                 score=round(model_check.score(graded), 3),
                 samples=[
                     {
@@ -57,10 +57,10 @@ class Command(MioCommand):
         else:
             for one in graded:
                 problems = [one.error] if one.error else one.missed
-                met = 0 if one.error else one.checks - len(one.missed)
-                self.stdout.write(f"{met}/{one.checks}  {one.seconds:5.1f} s  {one.name}")
+                passed = 0 if one.error else one.checks - len(one.missed)
+                self.stdout.write(f"{passed}/{one.checks}  {one.seconds:5.1f} s  {one.name}")
                 for problem in problems:
                     self.stdout.write(f"     {problem}")
-            self.stdout.write(f"{provider.model}: {said}")
+            self.stdout.write(f"{provider.model}: {explanation}")
         if grade in ("poor", "unreachable"):
             raise CommandError(f"{provider.model} is not good enough.")

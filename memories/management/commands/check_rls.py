@@ -18,7 +18,7 @@ class Command(MioCommand):
 
     def handle(self, *, json: bool, **_options: Any) -> None:
         wrong = {one.table: one.problem for one in row_security.unprotected(connection)}
-        # Nobody has this id, so whatever is seen is somebody else's.
+        # No user has this id, so every row that is visible belongs to somebody else.
         with scope.user_scope(0), connection.cursor() as cursor:
             for table in row_security.user_tables():
                 cursor.execute("SELECT row_security_active(%s)", [table])

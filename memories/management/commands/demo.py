@@ -1,4 +1,4 @@
-"""Shows the main job without a server."""
+"""manage.py demo"""
 
 from typing import Any
 
@@ -24,9 +24,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         end_user = demo.load()
         with placement.entered(end_user.app, demo.USER):
-            self._tell(end_user)
+            self._print_report(end_user)
 
-    def _tell(self, end_user: EndUser) -> None:
+    def _print_report(self, end_user: EndUser) -> None:
         provider, vectors = language_provider(), embedder()
         self.stdout.write(
             f"Models: {provider.name} ({provider.model}), embeddings {vectors.model}\n"
@@ -43,11 +43,11 @@ class Command(BaseCommand):
             end_user, ContextRequest(demo.QUESTION, session_id=demo.LAST_SESSION)
         )
         self.stdout.write(injection.system_prompt)
-        found = ", ".join(
+        mentioned = ", ".join(
             f"{c.name} (by {c.matched_by} “{c.matched_text}”, {c.confidence:.2f})"
             for c in injection.contacts
         )
-        self.stdout.write(f"\nMentioned: {found or 'nobody'}; {injection.timing_ms:.1f} ms")
+        self.stdout.write(f"\nMentioned: {mentioned or 'nobody'}; {injection.timing_ms:.1f} ms")
 
     def _heading(self, text: str) -> None:
         self.stdout.write(self.style.MIGRATE_HEADING(f"\n{text}\n"))

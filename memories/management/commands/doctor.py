@@ -34,8 +34,8 @@ class Command(MioCommand):
     def handle(
         self, *, fix: bool, json: bool, leave_out: Collection[str] = (), **_options: Any
     ) -> None:
-        """``leave_out``: the names of checks that a caller does not want."""
-        # Loaded here: the checks bring the whole pipeline, which --help does without.
+        """Runs the checks, except those with a name in ``leave_out``."""
+        # Imported here: the checks load the whole pipeline, which --help does not need.
         from memories.doctor.invariants import CHECKS
 
         wrong: dict[str, list[Finding]] = {}

@@ -89,7 +89,7 @@ def _lines(file: str) -> list[tuple[int, bytes]]:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise CommandError(f"{file} can't be read: {error.strerror}.") from error
-    # Editors of Windows begin a file with a mark of its encoding.
+    # Windows editors begin a file with a byte order mark.
     numbered = enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
     return [(number, line) for number, line in numbered if line.strip()]
 

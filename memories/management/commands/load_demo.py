@@ -1,4 +1,4 @@
-"""Has a worker load the demo end user, once."""
+"""manage.py load_demo"""
 
 from typing import Any
 

@@ -77,5 +77,5 @@ def _line(status: JobStatus) -> str:
     took = "" if status.seconds is None else f"{status.seconds:.1f} s"
     effect = ", ".join(f"{name} {count}" for name, count in status.effect.items())
     every = f"{status.minutes // size} {unit}"
-    told = str(read(status.error)) or effect
-    return LINE.format(status.name, every, status.state, last, took, due, told).rstrip()
+    result = str(read(status.error)) or effect
+    return LINE.format(status.name, every, status.state, last, took, due, result).rstrip()

@@ -10,7 +10,7 @@ from memories.budget import Budget
 from memories.pipeline.refine import refine_user, users_due
 from memories.providers.errors import ProviderError
 
-# Of one step, after which the bar moves; what was done before a stop stays done.
+# The budget of one step, after which the bar moves; what was done before a stop stays done.
 CALLS, ROWS = 20, 500
 COUNTED = ("looked_at", "split", "trimmed", "merged", "into", "discarded", "calls")
 

@@ -1,8 +1,8 @@
-"""What a sentence does, and whether it states something of a life that is worth a memory: logistic
-heads over its vector in the local embedder's space and its surface cues, learned from the corpus
-(``python -m tools train sentence_heads``). Where nobody is spoken of, the same words do something
-else more often (ask which phone to buy), so heads of their own say what they do and whether they
-are worth a memory."""
+"""Judges what a sentence does, and whether it states something about a life that is worth a memory:
+logistic heads over its vector in the local embedder's space and its surface cues, learned from the
+corpus (``python -m tools train sentence_heads``). If a sentence mentions nobody, the same words do
+something else more often (ask which phone to buy), so it has heads of its own for what it does and
+whether it is worth a memory."""
 
 import math
 import re
@@ -18,15 +18,15 @@ from memories.types import MemoryType
 from understanding import learned, lexicon
 from understanding.text import is_han
 
-# A vector of length 1 says less a number than a cue does: so much larger, one penalty fits both.
+# A number of a vector of length 1 says less than a cue; scaled so much, one penalty fits both.
 VECTOR_SCALE = 10.0
-# Characters of a sentence that are judged: what it does shows at its beginning.
+# Characters of a sentence that are judged: its beginning shows what it does.
 JUDGED = 500
 
 NAMES = ("act", "modality", "type", "keep", "about_user")
-# What the heads of sentences that speak of nobody say; the cues of those that speak of somebody.
+# Heads with their own weights for sentences that mention nobody; cues that somebody is mentioned.
 OF_NOBODY = ("act", "keep")
-_SOMEBODY = ("other", "kin")
+_PERSON_CUES = ("other", "kin")
 
 Array = NDArray[np.float64]
 
@@ -34,24 +34,24 @@ Array = NDArray[np.float64]
 _OPENING = 12
 
 
-def _holds(*signs: str) -> Callable[[str], bool]:
+def _contains_any(*signs: str) -> Callable[[str], bool]:
     return lambda text: any(sign in text for sign in signs)
 
 
 _ITEM = re.compile(r"(?m)^\s*(?:[-*>•]|\d+[.)、])\s*\S")
 _ADDRESS = re.compile(r"https?://|www\.|\w@\w")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-# Whether a text has a mark, in the order of the weights.
+# Tests whether a text has a mark, in the order of the weights.
 _MARKS: Mapping[str, Callable[[str], object]] = {
-    "mark_question": _holds(*"?？"),
-    "mark_exclamation": _holds(*"!！"),
-    "mark_trailing": _holds("...", "…", "。。", "~", "～"),
-    "mark_quote": _holds(*'"“”「」『』'),
-    "mark_colon": _holds(*":："),
-    "mark_line": _holds("\n"),
+    "mark_question": _contains_any(*"?？"),
+    "mark_exclamation": _contains_any(*"!！"),
+    "mark_trailing": _contains_any("...", "…", "。。", "~", "～"),
+    "mark_quote": _contains_any(*'"“”「」『』'),
+    "mark_colon": _contains_any(*":："),
+    "mark_line": _contains_any("\n"),
     "mark_item": _ITEM.search,
     "mark_address": _ADDRESS.search,
-    "mark_code": _holds(*"{}<>;=`\\"),
+    "mark_code": _contains_any(*"{}<>;=`\\"),
     "mark_emoji": lambda text: any(
         "\U0001f300" <= c <= "\U0001faff" or "☀" <= c <= "➿" for c in text
     ),
@@ -61,14 +61,14 @@ _MARKS: Mapping[str, Callable[[str], object]] = {
 
 
 def cue_names() -> tuple[str, ...]:
-    """The names of all cues, in the order of the weights."""
+    """Returns the names of all cues, in the order of the weights."""
     words = lexicon.groups("sentence_cues")
     opening = (f"opens_{name}" for name in words)
     return (*words, *opening, *_MARKS, "length", "short", "han", "lines")
 
 
 def cues(text: str) -> list[float]:
-    """A value for each of :func:`cue_names`, each in 0..2."""
+    """Returns a value in 0..2 for each of :func:`cue_names`."""
     plain = text.lower().replace("’", "'")
     spans = lexicon.finder("sentence_cues")(plain)
     words = lexicon.groups("sentence_cues")
@@ -88,10 +88,10 @@ def cues(text: str) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Probabilities, each calibrated. ``act`` is over what a sentence does (state, ask, request,
-    forget, correct, greet, mood, joke, fiction, paste, suppose), ``modality`` (fact, plan, wish,
-    hearsay, unsure) and ``type`` are of what it states, if it does; ``keep``: it is worth a
-    memory; ``about_user``: it is of the user."""
+    """Calibrated probabilities for a sentence. ``act`` is over what it does (state, ask, request,
+    forget, correct, greet, mood, joke, fiction, paste, suppose); ``modality`` is over fact, plan,
+    wish, hearsay and unsure, and ``type`` the likeliest type, of what it states, if it does;
+    ``keep``: that it is worth a memory; ``about_user``: that it is about the user."""
 
     act: Mapping[str, float]
     modality: Mapping[str, float]
@@ -106,20 +106,20 @@ def _embedder() -> LocalEmbedder:
 
 
 def features(texts: Sequence[str]) -> Array:
-    """A row a text: its vector (of the local embedder's passages), scaled, then its cues."""
-    read = [text[:JUDGED] for text in texts]
-    vectors = _embedder().embed_passages(read)
-    return np.hstack([np.asarray(vectors) * VECTOR_SCALE, [cues(text) for text in read]])
+    """Returns one row per text: its scaled vector (as a passage of the local embedder) and cues."""
+    beginnings = [text[:JUDGED] for text in texts]
+    vectors = _embedder().embed_passages(beginnings)
+    return np.hstack([np.asarray(vectors) * VECTOR_SCALE, [cues(text) for text in beginnings]])
 
 
 def judge(texts: Sequence[str], of_nobody: Sequence[bool]) -> list[Judgement]:
-    """A judgement of each text, in their order; ``of_nobody`` says in which nobody was found who is
-    spoken of. One with a pronoun or a word for a relative speaks of somebody all the same."""
+    """Returns a judgement of each text, in their order. ``of_nobody`` marks texts in which nobody
+    was found; those with a pronoun or a word for a relative count as mentioning somebody anyway."""
     if not texts:
         return []
     rows, heads = features(texts), learned.model("heads")["heads"]
     act, modality, kind = (heads[name]["classes"] for name in NAMES[:3])
-    alone = np.asarray(of_nobody) & ~speaks_of_somebody(rows)
+    mentions_nobody = np.asarray(of_nobody) & ~speaks_of_somebody(rows)
     return [
         Judgement(
             act=dict(zip(act, acts.tolist(), strict=True)),
@@ -129,33 +129,33 @@ def judge(texts: Sequence[str], of_nobody: Sequence[bool]) -> list[Judgement]:
             about_user=float(about_user[1]),
         )
         for acts, modalities, types, keep, about_user in zip(
-            *(_probabilities(name, rows, alone) for name in NAMES), strict=True
+            *(_probabilities(name, rows, mentions_nobody) for name in NAMES), strict=True
         )
     ]
 
 
 def speaks_of_somebody(rows: Array) -> NDArray[np.bool_]:
-    """Whether each row of features has a pronoun of somebody else or a word for a relative."""
+    """Returns which rows of features have a pronoun for somebody else or a word for a relative."""
     names = cue_names()
     cues_of_row = rows[:, -len(names) :]
-    counts = cues_of_row[:, [names.index(name) for name in _SOMEBODY]].sum(axis=1)
+    counts = cues_of_row[:, [names.index(name) for name in _PERSON_CUES]].sum(axis=1)
     return np.asarray(counts > 0)
 
 
-def _probabilities(name: str, rows: Array, alone: NDArray[np.bool_]) -> Array:
-    """A row of the head's probabilities for each row of features (softmax of the linear scores)."""
+def _probabilities(name: str, rows: Array, mentions_nobody: NDArray[np.bool_]) -> Array:
+    """Returns a head's probabilities, a row per row of features (softmax of the linear scores)."""
     weights, bias = _weights("heads", name)
     scores = rows @ weights + bias
-    if name in OF_NOBODY and alone.any():
+    if name in OF_NOBODY and mentions_nobody.any():
         weights, bias = _weights("heads_of_nobody", name)
-        scores[alone] = rows[alone] @ weights + bias
-    grown = np.exp(scores - scores.max(axis=1, keepdims=True))
-    probabilities: Array = grown / grown.sum(axis=1, keepdims=True)
+        scores[mentions_nobody] = rows[mentions_nobody] @ weights + bias
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    probabilities: Array = exponentials / exponentials.sum(axis=1, keepdims=True)
     return probabilities
 
 
 @cache
 def _weights(heads: str, name: str) -> tuple[Array, Array]:
-    """The weights of a head, a column a class, and its bias."""
+    """Returns the weights of a head, one column per class, and its bias."""
     head = learned.model("heads")[heads][name]
     return np.asarray(head["weights"]).T, np.asarray(head["bias"])

@@ -1,8 +1,8 @@
 """The deterministic provider: small models learned from the corpus, and rules; no network.
 
-A new quote ends facts of known memories, and nothing else: a fact ends another of the same key of
-the same person where a person has one value at a time, and a taste the opposite taste; its words end
-where that person works or lives, if they say so of this very value.
+A new quote ends facts of stored memories, and nothing else: a fact ends another fact of the same
+person and key if the key has one value at a time, and a taste ends the opposite taste; words that
+say that a fact's value is over (a job, a home) end this fact.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class OfflineProvider:
-    """A LanguageProvider that asks no server and so uses no tokens."""
+    """A LanguageProvider that asks no server and uses no tokens."""
 
     name = "offline"
     reads_memories = False
@@ -61,6 +61,7 @@ _TASTE_CHANGED = {"likes": "now_dislikes", "interests": "now_dislikes", "dislike
 
 
 def _resolve(case: ConflictCase) -> list[Resolution]:
+    """Returns DUPLICATE, or SUPERSEDES with the facts that end, or [] for a new memory."""
     ended: dict[UUID, tuple[StoredFact, ...]] = {}
     reasons: list[Reason] = []
     for memory in case.existing:
@@ -78,14 +79,14 @@ def _resolve(case: ConflictCase) -> list[Resolution]:
 
 
 def _repeats(new: StoredMemory, memory: StoredMemory) -> bool:
-    """Whether both have the same letters and may be about the same people."""
-    others = new.people and memory.people and new.people.isdisjoint(memory.people)
-    same = letters(new.content) == letters(memory.content)
-    return same and not others and set(new.facts) <= set(memory.current)
+    """Whether the new memory has the same letters, no other facts and no other people."""
+    has_other_people = new.people and memory.people and new.people.isdisjoint(memory.people)
+    has_same_letters = letters(new.content) == letters(memory.content)
+    return has_same_letters and not has_other_people and set(new.facts) <= set(memory.current)
 
 
 def _ended_facts(new: StoredMemory, memory: StoredMemory) -> Mapping[StoredFact, Reason]:
-    """The facts of a memory that the new one contradicts, with why."""
+    """Returns the facts of a memory that the new one contradicts or says are over, with reasons."""
     reasons: dict[StoredFact, Reason] = {}
     for fact, old in contradicted(new.facts, new.said_at, memory.current):
         if fact.key == old.key and not fact.over(new.said_at):

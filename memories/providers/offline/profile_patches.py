@@ -1,4 +1,4 @@
-"""What new memories change in a contact's profile."""
+"""Turns new memories into a patch of a contact's profile."""
 
 import re
 from collections.abc import Iterable
@@ -25,12 +25,12 @@ _EVENT = re.compile(
 
 
 def consolidate(request: ProfileRequest) -> ProfilePatch:
-    """The patch: attributes and dated events. A personality is not read from them."""
+    """Returns the patch: attributes and dated events. It never has a personality."""
     memories = sorted(request.memories, key=lambda memory: memory.said_at)
     attributes, replaces = _attributes(request, memories)
-    # What happened of weight on a day, or in a month, that was said.
+    # Important events with a stated day or month.
     events = [
-        TimelineEvent(memory.content, _when(at, memory.happens_until), (memory.id,))
+        TimelineEvent(memory.content, _date_text(at, memory.happens_until), (memory.id,))
         for memory in memories
         if (at := memory.happens_at) is not None and _EVENT.search(memory.content)
     ]
@@ -41,60 +41,60 @@ def consolidate(request: ProfileRequest) -> ProfilePatch:
 def _attributes(
     request: ProfileRequest, memories: Iterable[StoredMemory]
 ) -> tuple[dict[str, tuple[AttributeValue, ...]], frozenset[str]]:
-    """The values by key, and the keys whose values so far these take the place of."""
+    """Returns new values by key, and the keys whose values in the profile they replace."""
     profile = request.profile.attributes
     values: dict[str, list[AttributeValue]] = {}
     replaces: set[str] = set()
     stated = ((memory, fact) for memory in memories for fact in memory.current)
     for memory, fact in stated:
-        key, told = fact.key, memory.said_at
-        if fact.person != request.person.id or told_key(fact, told) != key:
+        key, said_at = fact.key, memory.said_at
+        if fact.person != request.person.id or told_key(fact, said_at) != key:
             continue
-        since = told if memory.happens_at is None else min(memory.happens_at, told)
+        since = said_at if memory.happens_at is None else min(memory.happens_at, said_at)
         value = AttributeValue(fact.value, (memory.id,), since)
         so_far = values.setdefault(key, [])
         if is_single(key):
             replaces.add(key)
-            current, past = _newer(next(iter(so_far or profile.get(key, ())), None), value, told)
+            current, past = _newer(next(iter(so_far or profile.get(key, ())), None), value, said_at)
             values[key] = [current]
             history = HISTORY.get(key)
             known = (*profile.get(history, ()), *values.get(history, ())) if history else ()
             if past and history and not any(same_value(one.value, past.value) for one in known):
                 values.setdefault(history, []).append(past)
         else:
-            same = (n for n, o in enumerate(so_far) if letters(o.value) == letters(value.value))
-            at = next(same, len(so_far))
+            matches = (n for n, o in enumerate(so_far) if letters(o.value) == letters(value.value))
+            at = next(matches, len(so_far))
             old = so_far[at] if at < len(so_far) else value
             so_far[at : at + 1] = [replace(old, sources=_union(old.sources, value.sources))]
-        if key in FORMER:  # what somebody has left is current no more, unless taken up since
+        if key in FORMER:  # a company or place that was left is not current, unless joined since
             left = FORMER[key]
             present = values.get(left) or (() if left in replaces else profile.get(left, ()))
-            ended = present and same_value(present[0].value, value.value)
-            if ended and (present[0].since is None or told >= present[0].since):
+            is_left = present and same_value(present[0].value, value.value)
+            if is_left and (present[0].since is None or said_at >= present[0].since):
                 values[left] = []
                 replaces.add(left)
-    found = {key: tuple(each) for key, each in values.items() if each or key in replaces}
-    return found, frozenset(replaces)
+    attributes = {key: tuple(each) for key, each in values.items() if each or key in replaces}
+    return attributes, frozenset(replaces)
 
 
 def _newer(
-    current: AttributeValue | None, value: AttributeValue, told: datetime
+    current: AttributeValue | None, value: AttributeValue, said_at: datetime
 ) -> tuple[AttributeValue, AttributeValue | None]:
-    """Of two values of a single attribute the one told last, and the other where it differs."""
+    """Returns the latest stated value of a single attribute, and the past one if it differs."""
     if current is None:
         return value, None
     if same_value(current.value, value.value):
         fuller = max(current.value, value.value, key=len)
         return AttributeValue(fuller, _union(current.sources, value.sources), current.since), None
-    late = current.since is not None and told < current.since
-    return (current, value) if late else (value, current)
+    is_older = current.since is not None and said_at < current.since
+    return (current, value) if is_older else (value, current)
 
 
 def _union(left: tuple[UUID, ...], right: tuple[UUID, ...]) -> tuple[UUID, ...]:
     return tuple(dict.fromkeys((*left, *right)))
 
 
-def _when(at: datetime, until: datetime | None) -> str:
+def _date_text(at: datetime, until: datetime | None) -> str:
     if until is None or until.date() == at.date():
         return at.strftime("%Y-%m-%d")
     return at.strftime("%Y-%m" if (until - at).days < 31 else "%Y")

@@ -1,4 +1,4 @@
-"""A conversation with a model, its reply piece by piece as it is written."""
+"""Conversations with a model, whose reply is streamed."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from memories.providers.openai import completions
 from memories.providers.openai.transport import ModelServer
 from understanding.text import encodable
 
-# Somebody is watching: one more try, then the error is shown.
+# A person is watching, so one retry is made; then the error is shown.
 MAX_ATTEMPTS = 2
 
 
@@ -41,16 +41,16 @@ class _Chunk(BaseModel):
 
 
 class ChatModel:
-    """One model of a server, to talk with."""
+    """One model of a server, for conversations."""
 
     def __init__(self, server: ModelServer, model: str) -> None:
         self.model = model
         self._server = server
 
     def stream(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
-        """The reply, each piece as it comes. Another try is made only before the first. Raises
-        TransientError when the server is overloaded, takes too long or breaks off, PermanentError
-        when it refuses, OutputError for no stream of the protocol or a reply cut at its length."""
+        """Yields the pieces of the reply as they arrive; retries only before the first. Raises
+        TransientError if the server is overloaded, takes too long or breaks off, PermanentError if
+        it refuses, OutputError for no stream of the protocol or a reply cut off at its length."""
         pieces = self._server.open(partial(self._send, messages=messages), MAX_ATTEMPTS)
         with closing(pieces):
             ended = False

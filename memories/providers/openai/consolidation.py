@@ -1,5 +1,5 @@
-"""What new memories do to old ones and to profiles: what a model is asked, with short ids, and its
-answers mapped back by these."""
+"""Questions to a model about new memories: which stored memories they repeat or change, and what
+they change in profiles. Questions use short ids, by which the answers are mapped back."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -30,40 +30,40 @@ from understanding.people.references import LONGEST, MOST
 from understanding.text import clean, folded, letters
 
 MAX_REASON = 300
-UNSURE = 0.6  # below it is hearsay and doubt, as the prompt for extraction has it
+UNSURE = 0.6  # below it are hearsay and doubt, as in the prompt for extraction
 MAX_PERSONALITY = 600
 
 
 def conflicts(
     cases: Sequence[ConflictCase], *, of: Sequence[ConflictCase] = ()
 ) -> Question[dict[str, Sequence[Resolution]]]:
-    """Resolutions by the cases' keys; of the verdicts on a memory that was shown the first counts. The
-    short ids are the same in all questions about cases ``of`` one list."""
+    """Returns a Question: how new memories relate to stored ones. It is read as resolutions by case
+    key, of several verdicts on a stored memory the first. Cases ``of`` one list share short ids."""
     by_id = numbered("c", cases)
-    every = of or cases
-    memories = numbered("m", dict.fromkeys(old.id for case in every for old in case.existing))
+    all_cases = of or cases
+    memories = numbered("m", dict.fromkeys(old.id for case in all_cases for old in case.existing))
     short_ids = {pk: short for short, pk in memories.items()}
-    shown = [memory for case in every for memory in (case.new, *case.existing)]
-    named = dict.fromkeys(
+    shown = [memory for case in all_cases for memory in (case.new, *case.existing)]
+    person_ids = dict.fromkeys(
         pk for one in shown for pk in (*sorted(one.people), *(fact.person for fact in one.facts))
     )
-    named.pop(None, None)
-    people = {pk: short for short, pk in numbered("p", named).items()} | {None: USER}
+    person_ids.pop(None, None)
+    people = {pk: short for short, pk in numbered("p", person_ids).items()} | {None: USER}
 
     def as_json(memory: StoredMemory) -> dict[str, Any]:
-        """A memory, whom it is about, and its facts, with whose they are where that is open."""
+        """Returns a memory with its people and facts; a fact has its person if that is unclear."""
         about = [people[pk] for pk in sorted(memory.people)] or [USER]
         facts = [
             fact_as_json(fact)
             | ({"person": owner} if [owner := people[fact.person]] != about else {})
             for fact in memory.current
         ]
-        known = {**memory_as_json(memory), "about": about} | ({"facts": facts} if facts else {})
-        del known["type"]
-        return known
+        entry = {**memory_as_json(memory), "about": about} | ({"facts": facts} if facts else {})
+        del entry["type"]
+        return entry
 
     def read(out: schemas.ResolutionsOut) -> dict[str, Sequence[Resolution]]:
-        found: dict[str, Sequence[Resolution]] = {}
+        resolutions: dict[str, Sequence[Resolution]] = {}
         judged: set[tuple[str, UUID]] = set()
         for item in out.resolutions:
             case = by_id.get(item.case)
@@ -77,15 +77,15 @@ def conflicts(
             ]
             judged.update((case.key, memory.id) for memory in targets)
             if targets:
-                wanted = {(memories.get(e.id), e.key, folded(e.value)) for e in item.ended}
+                ended_facts = {(memories.get(e.id), e.key, folded(e.value)) for e in item.ended}
                 facts = {
-                    pk: tuple(f for f in old.current if (pk, f.key, folded(f.value)) in wanted)
+                    pk: tuple(f for f in old.current if (pk, f.key, folded(f.value)) in ended_facts)
                     for pk, old in existing.items()
                 }
                 ended = {pk: over for pk, over in facts.items() if over}
-                resolved = _resolution(item, targets, ended)
-                found[case.key] = [*found.get(case.key, ()), resolved]
-        return found
+                resolution = _resolution(item, targets, ended)
+                resolutions[case.key] = [*resolutions.get(case.key, ()), resolution]
+        return resolutions
 
     existing = {memory.id: memory for case in cases for memory in case.existing}
     asked = {
@@ -111,13 +111,15 @@ def _resolution(
     targets: Sequence[StoredMemory],
     ended: Mapping[UUID, tuple[StoredFact, ...]],
 ) -> Resolution:
+    """Returns the resolution for a verdict. SUPERSEDES becomes CONFLICTS if what remains true adds
+    something, and COMPLEMENTS if the whole memory remains and no fact ends."""
     pks = tuple(memory.id for memory in targets)
     reason = clean(item.reason, MAX_REASON)
     remains = clean(item.remains, MAX_CONTENT)
     if item.verdict is not Verdict.SUPERSEDES or not remains or len(targets) > 1:
         return Resolution(item.verdict, pks, reason, ended)
     old = targets[0]
-    if adds(remains, [old.content]):  # what it is said to have told, it did not
+    if adds(remains, [old.content]):
         return Resolution(Verdict.CONFLICTS, pks, reason)
     if letters(remains) == letters(old.content):
         return Resolution(item.verdict if ended else Verdict.COMPLEMENTS, pks, reason, ended)
@@ -125,8 +127,8 @@ def _resolution(
 
 
 def profiles(requests: Sequence[ProfileRequest]) -> Question[dict[UUID, ProfilePatch]]:
-    """A patch for each person of one user of whom there is news, by the first entry about each. A
-    memory about two of them has one id."""
+    """Returns a Question: what new memories change in profiles of one user's people. It is read as
+    patches by person, from the first entry for each. A memory about two people has one id."""
     ids: dict[UUID, str] = {}
     numbers = count(1)
     people = numbered("p", [_Profile(request, ids, numbers) for request in requests])
@@ -149,7 +151,7 @@ def profiles(requests: Sequence[ProfileRequest]) -> Question[dict[UUID, ProfileP
 
 
 class _Profile:
-    """A profile and new memories with short ids: those of ``ids``, which grows, and ``numbers``."""
+    """A profile and new memories by short ids: memories are added to ``ids``, values numbered."""
 
     def __init__(
         self, request: ProfileRequest, ids: dict[UUID, str], numbers: Iterator[int]
@@ -159,17 +161,17 @@ class _Profile:
         self._memories = {
             ids.setdefault(one.id, f"m{len(ids) + 1}"): one for one in request.memories
         }
-        held = ((key, v) for key, values in request.profile.attributes.items() for v in values)
-        self._values = {f"v{next(numbers)}": one for one in held}
+        pairs = ((key, v) for key, values in request.profile.attributes.items() for v in values)
+        self._values = {f"v{next(numbers)}": one for one in pairs}
 
     def as_json(self) -> dict[str, Any]:
-        """The person and their new memories as the model sees them, without what is unknown."""
+        """Returns person, profile and new memories as a model sees them, without empty fields."""
         profile = self._request.profile
         attributes: dict[str, list[dict[str, str]]] = {}
-        for short, (key, held) in self._values.items():
-            since = {"since": held.since.date().isoformat()} if held.since else {}
-            attributes.setdefault(key, []).append({"id": short, "value": held.value, **since})
-        known = {
+        for short, (key, current) in self._values.items():
+            since = {"since": current.since.date().isoformat()} if current.since else {}
+            attributes.setdefault(key, []).append({"id": short, "value": current.value, **since})
+        fields = {
             "attributes": attributes,
             "personality": profile.personality,
             "timeline": [{"at": event.at, "text": event.text} for event in profile.timeline],
@@ -181,13 +183,13 @@ class _Profile:
             news.append({"id": short, **memory_as_json(memory)} | ({"facts": own} if own else {}))
         return {
             **person_as_json(self.person),
-            "profile": {name: value for name, value in known.items() if value},
+            "profile": {name: value for name, value in fields.items() if value},
             "new_memories": news,
         }
 
     def read(self, out: schemas.ProfileOut) -> ProfilePatch:
-        """The patch, every value with the memories it rests on; what rests on none is left
-        out. What has ended, or gives way to a newer single value, is history where there is one."""
+        """Returns the patch; values, events and references without source memories are left out. A
+        value that ended, or was replaced by a newer single value, moves to its key's history."""
         attributes: dict[str, tuple[AttributeValue, ...]] = {}
         for item in out.attributes:
             key = attribute_key(item.key)
@@ -197,8 +199,8 @@ class _Profile:
         ended = {self._values[short] for short in out.ended if short in self._values}
         for key, new in attributes.items():
             if is_single(key):
-                held = self._request.profile.attributes.get(key, ())
-                ended |= {(key, old) for old in held if not _among(old, new)}
+                current = self._request.profile.attributes.get(key, ())
+                ended |= {(key, old) for old in current if not _among(old, new)}
         for key, old in ended:
             past = HISTORY.get(key)
             if past and old.sources:
@@ -226,18 +228,19 @@ class _Profile:
         )
 
     def _value(self, key: str, stated: schemas.ValueOut) -> AttributeValue | None:
+        """Returns a value with its sources and those of an equal current one; None without any."""
         value = clean(stated.value, MAX_VALUE)
         cited = self._sources(stated.sources)
-        known = self._request.profile.attributes.get(key, ())
-        held = next((old for old in known if folded(old.value) == folded(value)), None)
-        if not value or not (cited or held):
+        current_values = self._request.profile.attributes.get(key, ())
+        current = next((old for old in current_values if folded(old.value) == folded(value)), None)
+        if not value or not (cited or current):
             return None
-        if held is not None:
-            sources = tuple(dict.fromkeys(held.sources + cited))
-            return AttributeValue(held.value, sources, held.since)
+        if current is not None:
+            sources = tuple(dict.fromkeys(current.sources + cited))
+            return AttributeValue(current.value, sources, current.since)
         said_at = max(memory.said_at for memory in self._request.memories if memory.id in cited)
-        held_from = partial_dates.read(stated.since, said_at.tzinfo)
-        return AttributeValue(value, cited, held_from.start if held_from else None)
+        since = partial_dates.read(stated.since, said_at.tzinfo)
+        return AttributeValue(value, cited, since.start if since else None)
 
     def _personality(self, out: schemas.ProfileOut) -> tuple[str | None, tuple[UUID, ...]]:
         text = clean(out.personality or "", MAX_PERSONALITY)
@@ -259,7 +262,7 @@ def _among(one: AttributeValue, values: Iterable[AttributeValue]) -> bool:
 
 
 def memory_as_json(memory: StoredMemory) -> dict[str, Any]:
-    """A memory as a model sees it, without its id."""
+    """Returns a memory as a model sees it, without its id."""
     shown: dict[str, Any] = {
         "text": clean(memory.content, MAX_CONTENT),
         "type": memory.type,
@@ -276,7 +279,7 @@ def memory_as_json(memory: StoredMemory) -> dict[str, Any]:
 
 
 def fact_as_json(fact: StoredFact) -> dict[str, Any]:
-    """A fact as a model sees it, with when it held where that is known."""
+    """Returns a fact as a model sees it, with the known times from and until which it is valid."""
     return {"key": fact.key, "value": fact.value, **_dates(fact.valid_from, fact.valid_to)}
 
 

@@ -1,5 +1,5 @@
-"""The language provider that asks a server of the OpenAI protocol: each question as JSON, each
-answer in a form of its own, in the strictest way that the server takes, and repaired once."""
+"""The language provider that asks a server of the OpenAI protocol: questions are JSON; answers have
+a schema, enforced in the strictest way that the server supports, and are repaired once."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,13 +42,13 @@ from understanding.attributes import ATTRIBUTES
 from understanding.same_person.records import Record
 from understanding.text import encodable, estimate_tokens
 
-# What one call holds: a long list makes a model skip some of it.
+# The size of one call: of a longer list, a model skips some items.
 CASES_PER_CALL = 20
-READ_PER_CALL = 40  # new memories of several people, which become part of their profiles
+READ_PER_CALL = 40  # new memories of several people, which are consolidated
 RELATIONS_PER_CALL = 10  # cases, each a memory with several others
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
-# How an answer's form can be asked for, the strictest first.
+# How the form of an answer can be asked for, the strictest way first.
 FORMATS = ("json_schema", "json_object", "text")
 MAX_REPORTED_ERRORS = 8
 MAX_REPAIRED = 20_000  # code points of an unusable answer that are shown back
@@ -60,8 +60,8 @@ Messages = list[ChatCompletionMessageParam]
 
 
 class OpenAIProvider:
-    """A LanguageProvider by one model of one server. What the server turns out not to support
-    (structured output, a temperature) is left out for the life of the instance."""
+    """A LanguageProvider that uses one model of one server. What the server turns out not to
+    support (structured output, a temperature) is left out for the life of the instance."""
 
     name = "openai"
     reads_memories = True
@@ -73,61 +73,61 @@ class OpenAIProvider:
         self._takes_temperature = True
 
     def probe(self) -> None:
-        """Raises ProviderError where the model can't be asked."""
+        """Sends the model a minimal request; raises ProviderError if it does not answer."""
         hello: Messages = [{"role": "user", "content": "hello"}]
         self._server.call(partial(self._send, messages=hello, optional={}), attempts=1)
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
-        """The memories and people in a batch of turns; no call when the user said nothing."""
+        """Extracts memories and people from a batch; no call if no user or contact wrote in it."""
         question = extraction(request)
         return self._ask(question) if question else Reply(Extraction(), NO_USAGE)
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
-        """A resolution by key for each case that has memories to compare with."""
+        """Returns resolutions by case key, for the cases that have memories to compare with."""
         compared = [case for case in cases if case.existing]
         question = partial(conflicts, of=compared)
-        return _united(self._ask_each(question, _chunks(compared, CASES_PER_CALL)))
+        return _joined_dicts(self._ask_each(question, _chunks(compared, CASES_PER_CALL)))
 
     def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
-        """What the new memories of each contact change; no call when there are none."""
-        parts = _few_memories([request for request in requests if request.memories])
-        return _united(self._ask_each(profiles, parts))
+        """Returns profile patches by contact id; makes no call if there are no new memories."""
+        parts = _split_by_memories([request for request in requests if request.memories])
+        return _joined_dicts(self._ask_each(profiles, parts))
 
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
-        """The relations that the model sees between each case's memory and the others."""
+        """Returns the relations that the model finds between each case's memory and its others."""
         parts = _chunks([case for case in cases if case[1]], RELATIONS_PER_CALL)
-        return _chained(self._ask_each(questions.relations, parts))
+        return _joined_lists(self._ask_each(questions.relations, parts))
 
     def refine(
         self, groups: Sequence[Sequence[StoredMemory]], language: str
     ) -> Reply[Sequence[Rewrite]]:
-        """How long memories, groups of one, are better said, and others in one memory."""
+        """Returns how groups of one long memory are split or trimmed, and larger groups merged."""
         question = partial(questions.rewrites, language=language)
-        return _chained(self._ask_each(question, [groups] if groups else []))
+        return _joined_lists(self._ask_each(question, [groups] if groups else []))
 
     def review(
         self, proposals: Sequence[tuple[Rewrite, Sequence[StoredMemory]]], language: str
     ) -> Reply[Sequence[bool]]:
-        """Whether each proposal to join memories is accepted, in the order given."""
+        """Returns whether each proposal to join memories is accepted, in the order given."""
         question = partial(questions.reviews, language=language)
-        return _chained(self._ask_each(question, [proposals] if proposals else []))
+        return _joined_lists(self._ask_each(question, [proposals] if proposals else []))
 
     def judge(
         self, pairs: Mapping[int, tuple[Record, Record]]
     ) -> Reply[Mapping[int, tuple[Sameness, str]]]:
-        """Whether the two of each pair are one person, and why, by key; a pair may be left out."""
+        """Returns whether each pair is one person, and why, by key; some pairs may be missing."""
         parts = _chunks([*pairs.items()], CASES_PER_CALL)
-        return _united(self._ask_each(questions.same_person, parts))
+        return _joined_dicts(self._ask_each(questions.same_person, parts))
 
     def who(self, request: WhoRequest) -> Reply[Sequence[MeantPeople]]:
-        """Which of the people the message means."""
+        """Returns which of the people the message refers to."""
         return self._ask(questions.meant_people(request), repair=False)
 
     def _ask_each(
         self, question: Callable[[Sequence[T]], Question[R]], parts: Iterable[Sequence[T]]
     ) -> Reply[list[R]]:
-        """What each of several calls found; an answer that is cut off is asked for in halves."""
-        found, usage = list[R](), NO_USAGE
+        """Returns the results of one call per part; a part whose answer is cut off is halved."""
+        results, usage = list[R](), NO_USAGE
         waiting = list(parts)[::-1]
         while waiting:
             part = waiting.pop()
@@ -139,13 +139,13 @@ class OpenAIProvider:
                 half = len(part) // 2
                 waiting += [part[half:], part[:half]]
             else:
-                found.append(reply.value)
+                results.append(reply.value)
                 usage += reply.usage
-        return Reply(found, usage)
+        return Reply(results, usage)
 
     def _ask(self, question: Question[R], *, repair: bool = True) -> Reply[R]:
-        """What a question reads in a validated answer; the model is asked to ``repair`` one that is
-        none at most once. Of one that can't be asked for again, the items in form are taken."""
+        """Asks the question and returns what it reads in the answer. With ``repair`` the model is
+        asked once to correct an invalid answer; malformed items of the last answer are left out."""
         messages: Messages = [
             {"role": "system", "content": instructions(question.name)},
             {"role": "user", "content": question.as_json()},
@@ -158,7 +158,7 @@ class OpenAIProvider:
                 out = json_answers.parsed(texts, question.answer, drop_items=is_last)
                 break
             except ValidationError as exc:
-                errors, kinds = _described(exc), sorted({error["type"] for error in exc.errors()})
+                errors, kinds = _error_lines(exc), sorted({error["type"] for error in exc.errors()})
             request = _template("repair").substitute(errors=errors, schema=_schema(question.answer))
             messages += [
                 {"role": "assistant", "content": encodable(texts[0][:MAX_REPAIRED])},
@@ -169,7 +169,7 @@ class OpenAIProvider:
         return Reply(question.read(out), usage)
 
     def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[tuple[str, ...], Usage]:
-        """Where in a completion the answer may be, and what it took."""
+        """Returns texts that may contain the answer; leaves out parameters the server refuses."""
         while True:
             form, with_temperature = self._format, self._takes_temperature
             sent = messages if form == 0 else _with_schema(messages, answer)
@@ -231,12 +231,12 @@ def _template(name: str) -> Template:
 
 @cache
 def instructions(name: str) -> str:
-    """The prompt of that name, with the attribute keys filled in."""
+    """Returns the prompt of that name, with the attribute keys filled in."""
     single = [key for key, attribute in ATTRIBUTES.items() if attribute.single]
     return _template(name).substitute(keys=", ".join(ATTRIBUTES), single=", ".join(single))
 
 
-def _described(exc: ValidationError) -> str:
+def _error_lines(exc: ValidationError) -> str:
     errors = exc.errors(include_url=False, include_input=False, include_context=False)
     return "\n".join(
         f"- {'.'.join(str(part) for part in error['loc']) or 'answer'}: {error['msg']}"
@@ -244,16 +244,16 @@ def _described(exc: ValidationError) -> str:
     )
 
 
-def _united(parts: Reply[list[dict[K, T]]]) -> Reply[Mapping[K, T]]:
+def _joined_dicts(parts: Reply[list[dict[K, T]]]) -> Reply[Mapping[K, T]]:
     return Reply({key: value for part in parts.value for key, value in part.items()}, parts.usage)
 
 
-def _chained(parts: Reply[list[list[T]]]) -> Reply[Sequence[T]]:
+def _joined_lists(parts: Reply[list[list[T]]]) -> Reply[Sequence[T]]:
     return Reply([value for part in parts.value for value in part], parts.usage)
 
 
-def _few_memories(requests: Sequence[ProfileRequest]) -> list[list[ProfileRequest]]:
-    """The requests in parts of at most ``READ_PER_CALL`` new memories; more only of one person."""
+def _split_by_memories(requests: Sequence[ProfileRequest]) -> list[list[ProfileRequest]]:
+    """Returns the requests in parts of at most ``READ_PER_CALL`` new memories, or of one person."""
     parts: list[list[ProfileRequest]] = []
     for request in requests:
         size = sum(len(one.memories) for one in parts[-1]) if parts else READ_PER_CALL

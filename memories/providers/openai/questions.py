@@ -1,7 +1,5 @@
 """The smaller questions to a model: which memories are related, which records are one person, how
-memories are better said, whom a message means. What an answer says of an id that was not shown is
-left out.
-"""
+memories are reworded, whom a message means. Answers about an id that was not shown are left out."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -34,7 +32,8 @@ MAX_MESSAGE, MAX_TURN, MAX_LINE = 2000, 400, 200
 
 
 def relations(cases: Sequence[RelationCase]) -> Question[list[FoundRelation]]:
-    """How the memory of each case is related to its others: the surest relation of each two."""
+    """Returns a Question: how each case's memory is related to its others. It is read as the
+    relation of the highest confidence for each pair."""
     by_id = numbered("c", cases)
     shown = {one.id for memory, others in cases for one in (memory, *others)}
     memories = numbered("m", sorted(shown))
@@ -44,7 +43,7 @@ def relations(cases: Sequence[RelationCase]) -> Question[list[FoundRelation]]:
         return {"id": short[memory.id], **memory_as_json(memory)}
 
     def read(out: schemas.FoundRelationsOut) -> list[FoundRelation]:
-        found: dict[frozenset[UUID], FoundRelation] = {}
+        by_pair: dict[frozenset[UUID], FoundRelation] = {}
         for item in out.relations:
             case = by_id.get(item.case)
             source, target = memories.get(item.source), memories.get(item.target)
@@ -52,11 +51,11 @@ def relations(cases: Sequence[RelationCase]) -> Question[list[FoundRelation]]:
                 continue
             ends = frozenset((source, target))
             memory, others = case
-            surer = ends not in found or found[ends].confidence < item.confidence
-            if len(ends) == 2 and ends - {one.id for one in others} == {memory.id} and surer:
+            is_surer = ends not in by_pair or by_pair[ends].confidence < item.confidence
+            if len(ends) == 2 and ends - {one.id for one in others} == {memory.id} and is_surer:
                 reason = clean(item.reason, MAX_REASON)
-                found[ends] = FoundRelation(item.kind, source, target, item.confidence, reason)
-        return list(found.values())
+                by_pair[ends] = FoundRelation(item.kind, source, target, item.confidence, reason)
+        return list(by_pair.values())
 
     asked = [
         {"case": number, "memory": as_json(memory), "others": [as_json(one) for one in others]}
@@ -68,7 +67,8 @@ def relations(cases: Sequence[RelationCase]) -> Question[list[FoundRelation]]:
 def same_person(
     pairs: Sequence[tuple[int, tuple[Record, Record]]],
 ) -> Question[dict[int, tuple[Sameness, str]]]:
-    """Verdict and reason by the pairs' keys, the first for each; some may be left out."""
+    """Returns a Question: whether pairs of records are one person. It is read as the first verdict
+    and reason by pair key; some may be missing."""
     by_id = numbered("c", pairs)
 
     def read(out: schemas.PairsOut) -> dict[int, tuple[Sameness, str]]:
@@ -86,7 +86,7 @@ def same_person(
 
 
 def _record_as_json(record: Record) -> dict[str, Any]:
-    """A person as a model sees them, without what is unknown."""
+    """Returns a person as a model sees them, without empty fields."""
     attributes = {
         key: [clean(value, MAX_VALUE) for value in values[:3]]
         for key, values in list(record.attributes.items())[:MAX_ATTRIBUTES]
@@ -102,18 +102,18 @@ def _record_as_json(record: Record) -> dict[str, Any]:
 
 
 def rewrites(groups: Sequence[Sequence[StoredMemory]], language: str) -> Question[list[Rewrite]]:
-    """How a long memory is split or trimmed, or several are joined: rewrites of one group each, each
-    memory in the first that names it. Whether a text loses or adds something is for the caller."""
+    """Returns a Question: how a long memory is split or trimmed, or several are joined. It is read
+    as rewrites in one group, each memory in the first naming it. The caller checks the texts."""
     numbers = count(1)
     members = [{f"m{next(numbers)}": memory for memory in group} for group in groups]
 
     def read(out: schemas.RewritesOut) -> list[Rewrite]:
-        found: list[Rewrite] = []
+        accepted: list[Rewrite] = []
         taken: set[str] = set()
         for item in out.rewrites:
             group = next((one for one in members if not one.keys().isdisjoint(item.ids)), {})
             ids = [short for short in dict.fromkeys(item.ids) if short in group]
-            texts = tuple(dict.fromkeys(text for said in item.texts if (text := _content(said))))
+            texts = tuple(dict.fromkeys(text for raw in item.texts if (text := _content(raw))))
             if len(group) > 1:
                 fits = len(ids) > 1 and len(texts) == 1
             else:
@@ -122,8 +122,8 @@ def rewrites(groups: Sequence[Sequence[StoredMemory]], language: str) -> Questio
             if fits and taken.isdisjoint(ids):
                 taken.update(ids)
                 pks = tuple(group[short].id for short in ids)
-                found.append(Rewrite(pks, texts, clean(item.reason, MAX_REASON)))
-        return found
+                accepted.append(Rewrite(pks, texts, clean(item.reason, MAX_REASON)))
+        return accepted
 
     shown = [
         [{"id": short, **memory_as_json(memory)} for short, memory in group.items()]
@@ -133,15 +133,16 @@ def rewrites(groups: Sequence[Sequence[StoredMemory]], language: str) -> Questio
 
 
 def _content(text: str) -> str:
-    """``text`` as the content of a memory; empty when it would have to be cut."""
-    whole = clean(text, MAX_CONTENT + 1)
-    return whole if whole == clean(whole, MAX_CONTENT) else ""
+    """Returns ``text`` as the content of a memory; "" if it would have to be cut."""
+    cleaned = clean(text, MAX_CONTENT + 1)
+    return cleaned if cleaned == clean(cleaned, MAX_CONTENT) else ""
 
 
 def reviews(
     proposals: Sequence[tuple[Rewrite, Sequence[StoredMemory]]], language: str
 ) -> Question[list[bool]]:
-    """Whether each proposal to join memories is accepted and not refused, in their order."""
+    """Returns a Question: which proposals to join memories are accepted. It is read as booleans in
+    their order, False for one that is also refused."""
     by_id = numbered("r", proposals)
 
     def read(out: schemas.ReviewsOut) -> list[bool]:
@@ -161,8 +162,8 @@ def reviews(
 
 
 def meant_people(request: WhoRequest) -> Question[Sequence[MeantPeople]]:
-    """Whom a message means, each person once. Raises OutputError for an answer that names only
-    people who were not shown."""
+    """Returns a Question: whom a message refers to. It is read as people, each once; the reader
+    raises OutputError for an answer that names only people who were not shown."""
     people = numbered("p", request.people)
 
     def turn_as_json(turn: ShownTurn) -> dict[str, str | bool]:
@@ -172,16 +173,16 @@ def meant_people(request: WhoRequest) -> Question[Sequence[MeantPeople]]:
         return {**shown, "another_conversation": True} if turn.earlier else shown
 
     def read(out: schemas.WhoOut) -> list[MeantPeople]:
-        found = dict[str, MeantPeople]()
+        meant_by_id = dict[str, MeantPeople]()
         for item in out.meant:
             shown = [one for one in dict.fromkeys(item.ids) if one in people]
-            if fresh := [one for one in shown if one not in found]:
+            if new_ids := [one for one in shown if one not in meant_by_id]:
                 words = item.words if item.words in request.message else ""
-                meant = tuple(people[one][0] for one in fresh)
-                found |= dict.fromkeys(fresh, MeantPeople(meant, words, item.confidence))
-        if not found and any(item.ids for item in out.meant):
+                meant = tuple(people[one][0] for one in new_ids)
+                meant_by_id |= dict.fromkeys(new_ids, MeantPeople(meant, words, item.confidence))
+        if not meant_by_id and any(item.ids for item in out.meant):
             raise OutputError(Reason("answer_unusable", errors=["unknown_id"]))
-        return list(dict.fromkeys(found.values()))
+        return list(dict.fromkeys(meant_by_id.values()))
 
     asked = {
         "people": [

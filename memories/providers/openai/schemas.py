@@ -1,7 +1,7 @@
-"""The JSON that a language model is asked with and answers with, validated where it enters.
+"""The JSON of questions to a language model and of its answers, which are validated on entry.
 
-Strict in what is asked for (``json_schema_of``), lenient in what is taken: a label out of the list, a
-null or a missing detail never costs a batch; a missing list of results does."""
+The schema sent is strict (``json_schema_of``), the validation lenient: an unknown label, a null or
+a missing detail never costs a batch; a missing list of results does."""
 
 import json
 import math
@@ -33,8 +33,8 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[R]):
-    """What a model is asked: the ``name`` of its instructions, what is ``asked`` about with short
-    ids, the form of the ``answer``, and how that is read."""
+    """A question to a model: the ``name`` of its instructions, the data ``asked`` about with short
+    ids, the class of the ``answer``, and the function that reads it."""
 
     name: str
     asked: Any
@@ -42,7 +42,7 @@ class Question(Generic[R]):
     read: Callable[[Any], R]
 
     def as_json(self) -> str:
-        """What is asked about as compact JSON that any HTTP client can encode, with secrets masked."""
+        """Returns ``asked`` as compact JSON that any HTTP client can encode, its secrets masked."""
         shown = _masked(self.asked)
         return encodable(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
 
@@ -58,23 +58,25 @@ def _masked(value: Any) -> Any:
 
 
 def numbered(prefix: str, items: Iterable[T]) -> dict[str, T]:
-    """The items by short ids: p1, p2 and so on."""
+    """Returns the items by short ids: p1, p2 and so on."""
     return {f"{prefix}{number}": item for number, item in enumerate(items, 1)}
 
 
-def _label(known: set[str], otherwise: str) -> BeforeValidator:
+def _label(labels: set[str], default: str) -> BeforeValidator:
+    """Returns a validator that replaces a value outside ``labels`` by ``default``."""
+
     def check(value: object) -> str:
         label = value.strip().lower() if isinstance(value, str) else ""
-        return label if label in known else otherwise
+        return label if label in labels else default
 
     return BeforeValidator(check)
 
 
-def _share(value: float) -> float:
+def _clamped(value: float) -> float:
     return min(1.0, max(0.0, value)) if math.isfinite(value) else 0.0
 
 
-Share = Annotated[float, AfterValidator(_share)]
+Share = Annotated[float, AfterValidator(_clamped)]
 Gender = Annotated[Literal["female", "male", ""], _label({"female", "male"}, "")]
 Kind = Annotated[MemoryType, _label(set(MemoryType), MemoryType.MISCELLANEOUS)]
 Whose = Annotated[Subtype, _label(set(Subtype), Subtype.OTHER)]
@@ -85,16 +87,15 @@ Related = Annotated[Relationship | Literal["none"], _label(set(CLASSIFIED), "non
 
 
 class Wire(BaseModel):
-    """An object in an answer. A null, or what is not in form, stands for the default of its field, or
-    where there is none for an empty text or list; of a list only the items that are not in form are
-    left out. An item of a list that the whole answer needs (``context["answer"]``) is left out only
-    with ``context["drop_items"]``, and while another is in form."""
+    """An object in an answer. A malformed value becomes its field's default, or a null without one
+    an empty text or list; of a list only malformed items are left out. A list that the whole answer
+    (``context["answer"]``) requires loses items only with ``context["drop_items"]``, never all."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     @field_validator("*", mode="wrap")
     @classmethod
-    def _without_misfits(
+    def _replace_malformed(
         cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
     ) -> Any:
         try:
@@ -104,12 +105,12 @@ class Wire(BaseModel):
             context = info.context or {}
             is_needed = field.is_required() and context.get("answer") is cls
             if isinstance(value, list):
-                kept: list[Any] = []
+                valid_items: list[Any] = []
                 for item in value:
                     with suppress(ValidationError):
-                        kept += handler([item])
-                if not is_needed or (kept and context.get("drop_items")):
-                    return kept
+                        valid_items += handler([item])
+                if not is_needed or (valid_items and context.get("drop_items")):
+                    return valid_items
             elif not field.is_required():
                 return field.get_default()
             elif value is None and field.annotation in (str, list[str], list[int]):
@@ -305,8 +306,8 @@ class ReviewsOut(Wire):
 
 @cache
 def json_schema_of(model: type[Wire]) -> dict[str, Any]:
-    """The schema of ``model`` in the subset that strict structured output takes: every
-    property required, none beside them, no titles and no defaults."""
+    """Returns the schema of ``model`` in the subset that strict structured output takes: every
+    property required, no others allowed, no titles and no defaults."""
     schema: dict[str, Any] = _strict(model.model_json_schema())
     return schema
 

@@ -1,5 +1,5 @@
-"""One way to call a server of the OpenAI protocol: one retry policy, named errors. Messages are built
-from status and error code only: what a server says may echo the chat or the key it was sent."""
+"""Calls to a server of the OpenAI protocol: one retry policy, named errors. Error messages contain
+only status and error code, as a server's text may echo the chat or the key it was sent."""
 
 import logging
 import math
@@ -31,7 +31,7 @@ from memories.providers.errors import (
 from understanding.text import letters
 
 TIMEOUT_S = 60.0  # of silence
-# One reply, however steadily it trickles, and the time after which no further try is begun.
+# The limit of one reply, however steadily it arrives, and of the time in which tries begin.
 DEADLINE_S = 180.0
 # Twice the largest honest reply: vectors of 3,072 numbers for 256 texts.
 MOST_BYTES = 32_000_000
@@ -39,15 +39,15 @@ MAX_ATTEMPTS = 4
 # Full jitter: a random wait below 1, 2, 4 … seconds (M. Brooker, AWS Architecture Blog, 2015).
 BACKOFF_S = 1.0
 BACKOFF_CAP_S = 20.0
-# A server that asks for more than this is left to the queue's own retry.
+# A longer Retry-After is left to the queue's own retry.
 RETRY_AFTER_CAP_S = 60.0
-# And none is believed that asks for more than this.
+# A longer Retry-After is cut to this.
 LONGEST_RETRY_AFTER_S = 3600.0
-# Spread over which clients that were given the same Retry-After come back.
+# Random part of a wait, which spreads clients that were given the same Retry-After.
 RETRY_AFTER_JITTER = 0.1
 
 TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
-# Of the key, the address or a proxy, whatever is asked.
+# The key, the address or a proxy is refused, whatever is asked.
 REFUSED_STATUS = frozenset({401, 402, 403, 404, 405, 407})
 # Parameters a compatible server may not know, with the words by which it refuses them.
 OPTIONAL_PARAMETERS = {
@@ -55,7 +55,7 @@ OPTIONAL_PARAMETERS = {
     "temperature": ("temperature",),
     "dimensions": ("dimensions", "matryoshka"),
 }
-_REFUSING_STATUS = frozenset({400, 415, 422})
+_PARAMETER_STATUS = frozenset({400, 415, 422})
 T = TypeVar("T")
 LONGEST_CODE = 40
 
@@ -72,7 +72,7 @@ class UnsupportedParameterError(PermanentError):
 
 
 class _GivenUp(openai.OpenAIError):
-    """A reply of which no more is read; ``error`` says why."""
+    """Raised when the rest of a reply is not read; ``error`` says why."""
 
     def __init__(self, error: ProviderError) -> None:
         super().__init__(str(error))
@@ -87,34 +87,34 @@ class RawReply(Protocol):
 
 
 class _BoundedClient(openai.DefaultHttpxClient):
-    """An HTTP client that gives up on a reply without an end, but for a stream of pieces."""
+    """An HTTP client that gives up on an endless reply, except a stream of pieces."""
 
     def __init__(self, timeout_s: float, deadline_s: float) -> None:
         super().__init__(timeout=timeout_s)
         self._deadline_s = deadline_s
 
     def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
-        """The reply, read to its end unless it is a ``stream``."""
+        """Overrides httpx's method: returns the reply, read to its end unless it's a ``stream``."""
         began = time.monotonic()
         response = super().send(request, stream=True, **options)
-        page = response.headers.get("content-type", "").startswith("text/html")
-        if stream and not response.is_error and not page:
+        is_page = response.headers.get("content-type", "").startswith("text/html")
+        if stream and not response.is_error and not is_page:
             return response
         try:
-            body = _read(response.iter_bytes(), began, self._deadline_s)
+            body = _read_body(response.iter_bytes(), began, self._deadline_s)
         finally:
             response.close()
-        if page and not response.is_error and body.lstrip().startswith(b"<"):
+        if is_page and not response.is_error and body.lstrip().startswith(b"<"):
             raise _GivenUp(RefusedError(Reason("web_page")))
-        kept = {
+        headers = {
             name: value
             for name, value in response.headers.items()
             if name not in ("content-encoding", "content-length", "transfer-encoding")
         }
-        return type(response)(response.status_code, headers=kept, content=body, request=request)
+        return type(response)(response.status_code, headers=headers, content=body, request=request)
 
 
-def _read(chunks: Iterable[bytes], began: float, deadline_s: float) -> bytes:
+def _read_body(chunks: Iterable[bytes], began: float, deadline_s: float) -> bytes:
     body = bytearray()
     for chunk in chunks:
         body += chunk
@@ -150,10 +150,10 @@ class ModelServer:
     def call(
         self, send: Callable[[openai.OpenAI], RawReply], attempts: int | None = None
     ) -> tuple[str, float]:
-        """The body of the reply, and the milliseconds all attempts took without the waits. Raises
-        TransientError when no attempt got through, PermanentError when another would be refused
-        again, RefusedError when any request would be, OutputError for a reply without an end,
-        UnsupportedParameterError when less may be asked for."""
+        """Returns the body of the reply, and the milliseconds of all attempts without the waits.
+        Raises TransientError if no attempt got through, PermanentError if another would be refused
+        again, RefusedError if any request would be, OutputError for a reply that is too large,
+        UnsupportedParameterError if a parameter can be left out."""
         spent = 0.0
 
         def timed(client: openai.OpenAI) -> str:
@@ -167,11 +167,11 @@ class ModelServer:
         return self.open(timed, attempts), spent * 1000
 
     def open(self, send: Callable[[openai.OpenAI], T], attempts: int | None = None) -> T:
-        """What ``send`` returns, a stream to be read by the caller, with the same tries and errors."""
+        """Returns the result of ``send``, such as a stream; tries and raises as ``call`` does."""
         retrying = Retrying(
             stop=stop_after_attempt(attempts or self._max_attempts)
             | stop_after_delay(self.deadline_s),
-            retry=retry_if_exception(_worth_waiting_for),
+            retry=retry_if_exception(_is_worth_waiting),
             wait=_wait,
             sleep=self._sleep,
             reraise=True,
@@ -179,7 +179,7 @@ class ModelServer:
         return retrying(self.once, send)
 
     def once(self, send: Callable[[openai.OpenAI], T]) -> T:
-        """One attempt, with the client's exceptions told apart by name."""
+        """Makes one attempt; translates the client's exceptions into named errors."""
         error: ProviderError
         try:
             return send(self._client())
@@ -214,7 +214,7 @@ class ModelServer:
 
 
 def _status_error(exc: openai.APIStatusError) -> ProviderError:
-    """The named error of an HTTP status. The server's own message is searched and never shown."""
+    """Returns the named error of an HTTP status. Searches the server's message, never shows it."""
     status, code = exc.status_code, str(exc.code or exc.type or "")
     plain = code.isascii() and code.islower() and code.isidentifier() and len(code) <= LONGEST_CODE
     shown = f"{status} ({code})" if plain else str(status)
@@ -223,13 +223,13 @@ def _status_error(exc: openai.APIStatusError) -> ProviderError:
         return TransientError(reason, _retry_after(exc.response.headers.get("retry-after")))
     if status in REFUSED_STATUS or status < 400:
         return RefusedError(reason)
-    if status in _REFUSING_STATUS:
+    if status in _PARAMETER_STATUS:
         body = exc.body if isinstance(exc.body, dict) else {"message": exc.message}
-        said = letters(str(body.get("message") or body.get("detail") or body))
+        message = letters(str(body.get("message") or body.get("detail") or body))
         refused = frozenset(
             name
             for name, words in OPTIONAL_PARAMETERS.items()
-            if exc.param == name or any(word in said for word in words)
+            if exc.param == name or any(word in message for word in words)
         )
         if refused:
             return UnsupportedParameterError(reason, refused)
@@ -237,7 +237,7 @@ def _status_error(exc: openai.APIStatusError) -> ProviderError:
 
 
 def _retry_after(header: str | None) -> float | None:
-    """Seconds to wait, an hour at most, from a Retry-After header (RFC 9110, 10.2.3)."""
+    """Returns the seconds to wait, an hour at most, of a Retry-After header (RFC 9110, 10.2.3)."""
     try:
         seconds = float(header or "")
     except ValueError:
@@ -249,9 +249,9 @@ def _retry_after(header: str | None) -> float | None:
     return min(max(0.0, seconds), LONGEST_RETRY_AFTER_S) if math.isfinite(seconds) else None
 
 
-def _worth_waiting_for(error: BaseException) -> bool:
-    asked = error.retry_after or 0 if isinstance(error, TransientError) else math.inf
-    return asked <= RETRY_AFTER_CAP_S
+def _is_worth_waiting(error: BaseException) -> bool:
+    seconds = error.retry_after or 0 if isinstance(error, TransientError) else math.inf
+    return seconds <= RETRY_AFTER_CAP_S
 
 
 _backoff = wait_random_exponential(multiplier=BACKOFF_S, max=BACKOFF_CAP_S)
@@ -260,5 +260,5 @@ _spread = wait_random_exponential(multiplier=RETRY_AFTER_JITTER, max=RETRY_AFTER
 
 def _wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
-    asked = error.retry_after if isinstance(error, TransientError) else None
-    return _backoff(state) if asked is None else asked + _spread(state)
+    seconds = error.retry_after if isinstance(error, TransientError) else None
+    return _backoff(state) if seconds is None else seconds + _spread(state)

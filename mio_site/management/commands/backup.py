@@ -12,9 +12,9 @@ from django.utils import timezone
 from mio_site import backups
 from mio_site.postgres.dump import DumpError
 
-# By name the newest is last, also where two are of one second.
+# By name the newest is last, even if two are of the same second.
 NAMED = "mio-{:%Y%m%dT%H%M%S.%fZ}.backup"
-# In MIO_HOME: when the last backup was made is when this was touched.
+# A file in MIO_HOME; it is touched whenever a backup was made.
 LAST = "last_backup"
 
 LIKE = "mio-????????T??????.??????Z.backup"
@@ -57,6 +57,6 @@ class Command(BaseCommand):
             call_command("restore", str(target), verify=True, stdout=self.stdout)
         self.stdout.write(f"{target}: {manifest.size}, {target.stat().st_size} bytes")
         (settings.MIO_HOME / LAST).touch()
-        # Only once the new one is there, and checked where that was asked for.
+        # Only once the new one exists and, if that was asked for, is verified.
         for old in sorted(to.glob(LIKE))[:-keep] if to and keep else ():
             old.unlink()

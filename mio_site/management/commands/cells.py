@@ -65,9 +65,9 @@ class Command(MioCommand):
             )
         try:
             cell_schema.make_ready(cell)
-            # Of one that is not added yet the schema may not be there: it would be another's.
-            others = {cells.SHARED, *cell_schema.added()} - {cell}
-            for other in others.intersection(cells.reachable()):
+            # A cell that is not added yet may lack its schema, and would be taken for another one.
+            other_cells = {cells.SHARED, *cell_schema.added()} - {cell}
+            for other in other_cells.intersection(cells.reachable()):
                 if cell_schema.duplicates([other, cell]):
                     raise CommandError(
                         f"{cell} is the same database and schema as {other}: give it one of its own."
@@ -75,13 +75,13 @@ class Command(MioCommand):
             call_command("migrate", database=cell, interactive=False, verbosity=0)
         except Error as error:
             raise CommandError(f"{cell} can't be made ready: {error}".strip()) from error
-        known = Cell.objects.filter(name=cell).first()
+        row = Cell.objects.filter(name=cell).first()
         most = Cell.objects.aggregate(most=Max("number"))["most"] or 0
-        number = known.number if known else most + 1
+        number = row.number if row else most + 1
         cell_schema.number_ids(cell, number)
         placement.bring_copies(cell)
-        adopted = _place_those_of_before()
-        if known is None:
+        adopted = _adopt_old_users()
+        if row is None:
             Cell.objects.create(name=cell, number=number)
         self.report(json, cell=cell, number=number, adopted=adopted)
 
@@ -106,7 +106,7 @@ class Command(MioCommand):
         host, colon, port = to.rpartition(":")
         if colon:
             _move_to_node(cell, host, port)
-            self.report(json, cell=cell, node=to, seconds=_since(began))
+            self.report(json, cell=cell, node=to, seconds=_seconds_since(began))
         else:
             self._move_users(json, cell, to, began)
 
@@ -121,13 +121,13 @@ class Command(MioCommand):
                 f"New users would go to {cell} meanwhile: no other cell is open and answers."
             )
         else:
-            _place_those_of_before()
+            _adopt_old_users()
         outcomes: dict[int, portability.Moved | portability.CannotMove] = {}
         with self.bar(Placement.objects.filter(cell=cell).count(), "user") as bar:
 
-            def note(placed: Placement, became: Any) -> None:
+            def note(placed: Placement, outcome: Any) -> None:
                 bar.update()
-                outcomes[placed.pk] = became
+                outcomes[placed.pk] = outcome
 
             try:
                 portability.move_all(cell, to, note)
@@ -137,16 +137,16 @@ class Command(MioCommand):
         moved = [
             sum(one.rows.values()) for one in outcomes.values() if not isinstance(one, Exception)
         ]
-        here = Placement.objects.filter(Q(cell=cell) | Q(moving_to=cell)).select_related("app")
+        rows = Placement.objects.filter(Q(cell=cell) | Q(moving_to=cell)).select_related("app")
         left = [
             {
                 "app": one.app.name,
                 "user": one.external_id,
-                "why": str(outcomes.get(one.pk) or _why(one)),
+                "why": str(outcomes.get(one.pk) or _why_left(one)),
             }
-            for one in here.order_by("pk")
+            for one in rows.order_by("pk")
         ]
-        figures = {"users": len(moved), "rows": sum(moved), "seconds": _since(began)}
+        figures = {"users": len(moved), "rows": sum(moved), "seconds": _seconds_since(began)}
         self.report(json, cell=cell, to=to, **figures, left=left if json else len(left))
         for row in () if json else left:
             self.stdout.write("{app} {user}: {why}".format(**row))
@@ -187,8 +187,8 @@ class Command(MioCommand):
             self.stdout.write(f"All is well in {len(cells.names())} cells.")
 
 
-def _place_those_of_before() -> int:
-    """Writes down that the end users from before there were cells are in the shared one."""
+def _adopt_old_users() -> int:
+    """Stores placements in the shared cell for end users from before there were cells."""
     Cell.objects.get_or_create(name=cells.SHARED, defaults={"number": 0})
     with cells.entered(cells.SHARED):
         return sum(map(placement.adopt, cell_check.chunks(EndUser.objects.all())))
@@ -218,11 +218,11 @@ def _state_of(cell: str) -> dict[str, Any]:
 
 
 def _move_to_node(cell: str, host: str, port: str) -> None:
-    own = connections[cell]
+    database = connections[cell]
     try:
-        with own.wrap_database_errors:
-            # Not in a transaction of ours, and with nothing set: Citus works over sessions of its own.
-            own.connection.execute(
+        with database.wrap_database_errors:
+            # Outside of transactions and without settings: Citus works over sessions of its own.
+            database.connection.execute(
                 "SELECT citus_schema_move(current_schema()::regnamespace, %s, %s::int)",
                 [host, port],
             )
@@ -233,8 +233,8 @@ def _move_to_node(cell: str, host: str, port: str) -> None:
         ) from error
 
 
-def _why(placed: Placement) -> str:
-    """Why somebody is left whom nobody refused to move."""
+def _why_left(placed: Placement) -> str:
+    """Returns why an end user is left whom nobody refused to move."""
     return (
         f"They are on the way to {placed.moving_to}."
         if placed.moving_to
@@ -243,7 +243,7 @@ def _why(placed: Placement) -> str:
 
 
 def _check_answers(cell: str) -> None:
-    """Raises CommandError unless it is a cell that was added, and answers."""
+    """Raises CommandError unless the cell was added and answers."""
     if cell not in cells.names() or not Cell.objects.filter(name=cell).exists():
         raise CommandError(f"There is no cell {cell!r}: cells list shows those that were added.")
     if cells.is_away(cell):
@@ -251,7 +251,7 @@ def _check_answers(cell: str) -> None:
 
 
 def _check_empty(cell: str) -> None:
-    """Raises CommandError for what no placement tells of."""
+    """Raises CommandError if the cell has end users without a placement, or events to send."""
     with cells.entered(cell):
         if EndUser.objects.exists():
             raise CommandError(f"{cell} has end users who are placed nowhere: see cells check.")
@@ -262,5 +262,5 @@ def _check_empty(cell: str) -> None:
             )
 
 
-def _since(began: float) -> float:
+def _seconds_since(began: float) -> float:
     return round(time.monotonic() - began, 3)

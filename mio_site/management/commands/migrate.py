@@ -1,4 +1,4 @@
-"""manage.py migrate: Django's, in every cell, and row-level security after it."""
+"""manage.py migrate: runs Django's command in every cell, then sets row-level security."""
 
 from typing import Any
 
@@ -21,21 +21,21 @@ class Command(migrate.Command):
                 action.help = help_text
 
     def get_check_kwargs(self, options: dict[str, Any]) -> Any:
-        named = options["database"]
+        database = options["database"]
         checked: dict[Any, Any] = super().get_check_kwargs(options)
-        databases = [named] if named else list(cells.names())
+        databases = [database] if database else list(cells.names())
         # The checks of the code would load all pages.
         return {**checked, "tags": [Tags.database], "databases": databases}
 
     def handle(self, *args: Any, database: str | None, **options: Any) -> None:
         if database is not None:
-            self._one(database, *args, **options)
+            self._migrate_one(database, *args, **options)
             return
-        self._one(cells.SHARED, *args, **options)
+        self._migrate_one(cells.SHARED, *args, **options)
         away = []
         for cell in cell_schema.added():
             try:
-                self._one(cell, *args, **options)
+                self._migrate_one(cell, *args, **options)
             except OperationalError as error:
                 away.append(f"{cell} ({type(error.__cause__ or error).__name__})")
         if away:
@@ -44,16 +44,16 @@ class Command(migrate.Command):
                 "again when they are back."
             )
 
-    def _one(self, cell: str, *args: Any, **options: Any) -> None:
-        own = connections[cell]
+    def _migrate_one(self, cell: str, *args: Any, **options: Any) -> None:
+        database = connections[cell]
         with cells.entered(cell):
             if cell != cells.SHARED:
                 cell_schema.make_ready(cell)
-            with scope.all_users_of_session(own):
+            with scope.all_users_of_session(database):
                 super().handle(*args, database=cell, **options)
-                row_security.protect(own)
-                if row_security.login_of(own).apart:
-                    citus.bind_triggers(own)
+                row_security.protect(database)
+                if row_security.login_of(database).apart:
+                    citus.bind_triggers(database)
             if cell != cells.SHARED:
                 from accounts import placement  # a site may be without Mio's own models
                 from accounts.models import Cell

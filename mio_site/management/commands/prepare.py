@@ -1,4 +1,4 @@
-"""manage.py prepare: what must have run before web and worker of this code start."""
+"""manage.py prepare: does what has to precede the start of web and worker of this code."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ from mio_site.postgres.dump import DumpError
 
 SHOWN = 10
 
-# What the doctor finds that a copy has because the original has it.
+# Findings of the doctor that a copy has because the original has them.
 NO_DAMAGE = frozenset({"nothing_tells_a_secret"})
 
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
                     scratch.enter_context(dump.scratch_database(name))
                 backups.put_back(file, manifest)
                 if verify:
-                    _check(backups.bring_up())
+                    _raise_if_any(backups.bring_up())
                     for name in cells.names():
                         self._doctor(name)
         except (DumpError, OSError, Error) as error:
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         try:
             if backups.restore_key(file):
                 self.stdout.write("The secret key of the backup is in MIO_HOME: start Mio anew.")
-            _check(backups.bring_up())
+            _raise_if_any(backups.bring_up())
         except (CommandError, DumpError, OSError, Error) as error:
             raise CommandError(
                 f"All that the backup holds was put back; then: {str(error).strip()} Run `migrate` "
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             ) from error
 
     def _doctor(self, cell: str) -> None:
-        """That of this one cell: the command of itself would go through all."""
+        """Runs the doctor in this cell only; as a command it would run in all."""
         with cells.entered(cell), scope.all_users():
             doctor = Doctor()
             doctor.stdout = self.stdout
@@ -74,6 +74,6 @@ class Command(BaseCommand):
                 raise CommandError(f"{cell}: {error}") from error
 
 
-def _check(problems: list[str]) -> None:
+def _raise_if_any(problems: list[str]) -> None:
     if problems:
         raise DumpError(f"{len(problems)} things are wrong: {'; '.join(problems[:SHOWN])}.")

@@ -1,4 +1,4 @@
-"""Everything at once on one machine: migrations, schedules, demo data, web and worker."""
+"""manage.py serve: everything on one machine, with migrations, schedules, demo data, web and worker."""
 
 import os
 import signal
@@ -71,7 +71,7 @@ class Watch:
 
 
 def processes(listener: socket.socket) -> list[Child]:
-    """The processes of the site; the web one gets the bound socket."""
+    """Returns the processes of the site; the web one gets the bound socket."""
     module = [sys.executable, "-m", "mio_site.child", str(os.getpid())]
     descriptor = listener.fileno()
     return [
@@ -87,6 +87,6 @@ def stop_with(action: Callable[[], object]) -> None:
         action()
 
     for number in STOPPING:
-        # Under nohup a closed terminal is not to end it.
+        # Under nohup a closed terminal must not end it.
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""The people of a batch: those known before, and those met in it, by the words for them."""
+"""The people of a batch, known and new, found by the words that refer to them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,10 +18,10 @@ from understanding.types import Entry, Mention, Person
 
 @dataclass(eq=False, slots=True)
 class PersonDraft:
-    """A person under construction. ``role`` is what they are to ``owner``, or to the user where
-    there is none; ``named`` once more than that is known. ``by_pronoun`` while it is to be found
-    out whose (her brother). ``certainty`` that the words for them mean a person of the user's
-    life; ``turns`` are those that speak of them by such words."""
+    """A person under construction. ``role`` is their relation to ``owner``, or to the user if that
+    is None; ``named`` if a name is known; ``by_pronoun`` while it is unresolved whose relative they
+    are (her brother). ``certainty`` is the probability that the words for them mean a person of the
+    user's life; ``turns`` are the ids of the turns with such words."""
 
     ref: str
     id: UUID
@@ -36,13 +36,13 @@ class PersonDraft:
     namesake: bool = False
     by_pronoun: bool = False
     turns: list[int] = field(default_factory=list)
-    # What else they are to whom, beside ``role``.
+    # Further relations beside ``role``, each with its owner.
     ties: list[tuple[str, "PersonDraft"]] = field(default_factory=list)
 
     @property
     def relationship(self) -> str:
-        """To the user, in their words; through somebody else where it is said so; "" where it isn't
-        known whose they are."""
+        """The relation to the user in the user's words, through the owner if there is one; "" if it
+        isn't known whose relative they are."""
         if self.by_pronoun:
             return ""
         if self.owner is None or not self.role:
@@ -64,8 +64,8 @@ class PersonDraft:
         return [self.name, *self.aliases]
 
     def add_name(self, name: str) -> None:
-        """A further name; the fuller one is the name. A role they were called by stays findable, but for
-        a word for anybody (the guy)."""
+        """Adds a name; the fuller one becomes the main name. A role used as the name becomes an
+        alias, except a word for anybody (the guy)."""
         name = written(name) if kinship(name) is None else name
         if name in self.known_as():
             return
@@ -90,7 +90,7 @@ class PersonDraft:
 
 
 def written(name: str) -> str:
-    """A name as it is written: with capitals, where it was typed without."""
+    """Returns a name with capitals, if it was typed without."""
     return name.title() if name.islower() else name
 
 
@@ -105,23 +105,23 @@ def extends(full: str, short: str) -> bool:
 
 
 def _may_be_one(name: str, other: str) -> bool:
-    """Whether one of two names is the other with more before or behind it: a surname, a title."""
+    """Whether one of two names is the other with a surname, given name or title added."""
     pairs = ((name, other), (other, name))
     return any(extends(a, b) or title_of(name_key(a))[0] == name_key(b) for a, b in pairs)
 
 
-# Nouns for anybody, which say nobody's role.
+# Nouns for anybody, which state no role.
 ANYBODY = frozenset(row["word"] for row in rows("heads")) - terms().keys()
 
 
 class Circle:
-    """Everybody in reach, found by name, alias or what they are to whom."""
+    """The people whom a batch may mention, found by name, alias, or role and owner."""
 
     def __init__(self, known: Iterable[Person], user_names: Iterable[str]) -> None:
         self.people: list[PersonDraft] = []
         self.banned = {normalise(name) for name in user_names} | {*map(normalise, _MACHINES)}
         self._index: dict[str, list[Entry]] | None = None
-        self._met = 0
+        self._new_count = 0
         self._merged: dict[str, PersonDraft] = {}
         for number, person in enumerate(known, start=1):
             self.people.append(
@@ -140,10 +140,10 @@ class Circle:
     def meet(
         self, name: str, *, named: bool, role: str = "", owner: PersonDraft | None
     ) -> PersonDraft:
-        """Somebody new."""
-        self._met += 1
+        """Adds and returns a new person."""
+        self._new_count += 1
         name = written(name) if named else name
-        ref = f"p{self._met}"
+        ref = f"p{self._new_count}"
         # The same batch gives the same ids.
         person = PersonDraft(ref, uuid5(NAMESPACE_OID, ref), name, named, role=role, owner=owner)
         person.gender = person_gender(Person(person.id, name, (), role))
@@ -152,14 +152,14 @@ class Circle:
         return person
 
     def changed(self) -> None:
-        """Somebody's names are others than before."""
+        """Discards the index of names, after a person's names changed."""
         self._index = None
 
     def by_id(self, pk: UUID) -> PersonDraft | None:
         return next((one for one in self.people if one.id == pk), None)
 
     def mentions(self, text: str) -> list[Mention]:
-        """Who of them ``text`` names."""
+        """Returns the mentions of these people in ``text``."""
         if self._index is None:
             index = defaultdict(list)
             for entry in entries_of([one.person() for one in self.people]):
@@ -169,7 +169,7 @@ class Circle:
         return find_mentions(text, entries) if entries else []
 
     def bearers(self, name: str) -> list[PersonDraft]:
-        """Those who are called ``name``, or by more or less of it."""
+        """Returns people called ``name``, else by a longer or shorter form of it, latest first."""
         wanted = normalise(name)
         exact = [p for p in self.people if wanted in map(normalise, p.known_as())]
         if exact:
@@ -182,43 +182,43 @@ class Circle:
         return _latest_first(parts)
 
     def holders(self, role: str, owner: PersonDraft | None) -> list[PersonDraft]:
-        """Those who are the ``role`` of ``owner`` (the user's where there is none)."""
-        asked, word = kinship(role), normalise(role)
-        found = []
+        """Returns the people who are the ``role`` of ``owner`` (None: the user), latest first."""
+        wanted, word = kinship(role), normalise(role)
+        holders = []
         for one in self.people:
             if one.owner is not owner or one.by_pronoun or not (one.role or not one.named):
                 continue
-            held = one.role or one.name
-            if normalise(held) == word or word in map(normalise, one.aliases):
-                found.append(one)
+            own_role = one.role or one.name
+            if normalise(own_role) == word or word in map(normalise, one.aliases):
+                holders.append(one)
                 continue
-            known = kinship(held)
-            if asked is None or known is None or asked.level == "common" or is_anothers(held):
+            known = kinship(own_role)
+            if wanted is None or known is None or wanted.level == "common" or is_anothers(own_role):
                 continue
-            # Of what one may have several of, words that leave open who is meant tell nobody apart, and
-            # narrower ones (older brother, 二姨 where an aunt is known) mean somebody else.
-            as_narrow = asked.kind in ONE_AT_A_TIME or (
-                asked.gender == known.gender and asked.tags <= known.tags
+            # Of a role that one may have several of, a vaguer word may mean the known person, but a
+            # narrower one (older brother, or 二姨, second aunt, if an aunt is known) another.
+            as_narrow = wanted.kind in ONE_AT_A_TIME or (
+                wanted.gender == known.gender and wanted.tags <= known.tags
             )
-            fits = asked.fits(known) or known.fits(asked)
-            if fits and as_narrow and one.gender in ("", asked.gender or one.gender):
-                found.append(one)
-        return _latest_first(found)
+            fits = wanted.fits(known) or known.fits(wanted)
+            if fits and as_narrow and one.gender in ("", wanted.gender or one.gender):
+                holders.append(one)
+        return _latest_first(holders)
 
     def merge(self, kept: PersonDraft, other: PersonDraft) -> PersonDraft:
-        """The two are one person; the one who is a contact, or has a name, is kept."""
+        """Merges two people who are one, and returns them: the contact, or the one with a name."""
         if kept is other:
             return kept
         if (other.contact_id is not None, other.named) > (kept.contact_id is not None, kept.named):
             kept, other = other, kept
-        # What somebody was called only as it was said who they are is no name (she's my cousin).
+        # A role that was used only to say who somebody is (she's my cousin) becomes no name.
         if other.named or (other.owner is None and set(other.turns) - set(kept.turns)):
             for name in other.known_as():
                 kept.add_name(name)
         if not kept.role:
             kept.role, kept.owner = other.role, other.owner if other.owner is not kept else None
         elif other.role and other.owner is None and kept.owner is not None:
-            # What they are to the user themself, first.
+            # The relation to the user becomes the main one.
             kept.ties.append((kept.role, kept.owner))
             kept.role, kept.owner = other.role, None
         elif other.role and other.owner not in (None, kept, kept.owner):
@@ -237,13 +237,13 @@ class Circle:
         return kept
 
     def now(self, one: PersonDraft | None) -> PersonDraft | None:
-        """Who ``one`` has turned out to be."""
+        """Returns the person into whom ``one`` was merged, or ``one``."""
         while one is not None and one.ref in self._merged:
             one = self._merged[one.ref]
         return one
 
     def ban(self, name: str) -> None:
-        """``name`` is the user's own: nobody else's, unless a contact bears it."""
+        """Reserves ``name`` for the user, removing new people with it, unless a contact has it."""
         if any(one.contact_id for one in self.bearers(name)):
             return
         self.banned.add(normalise(name))
@@ -264,7 +264,7 @@ def _latest_first(people: Sequence[PersonDraft]) -> list[PersonDraft]:
 
 
 def called(role: str) -> str:
-    """What to call somebody of whom only the role is known: 妈妈 for 妈, the word itself else."""
+    """Returns the name for a person known only by role: 妈妈 (mum) for 妈, else the role itself."""
     word = " ".join(role.split())
     if word.endswith("儿") and word[:-1] in terms():  # as it is spoken in the north
         word = word[:-1]
@@ -274,11 +274,11 @@ def called(role: str) -> str:
 
 
 def in_order(people: Iterable[PersonDraft]) -> list[PersonDraft]:
-    """Owners before those who are theirs."""
-    found: dict[PersonDraft, None] = {}
+    """Returns the people, each after their owner; owners who are not among them are added."""
+    ordered: dict[PersonDraft, None] = {}
     for one in people:
         chain = [one]
         while chain[-1].owner is not None and chain[-1].owner not in chain:
             chain.append(chain[-1].owner)
-        found |= dict.fromkeys(reversed(chain))
-    return list(found)
+        ordered |= dict.fromkeys(reversed(chain))
+    return list(ordered)

@@ -1,4 +1,4 @@
-"""A batch as it is understood: its turns in order, each with the places that mean somebody."""
+"""Resolves who is who in a batch: its turns in order, each with its mentions of people."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -40,16 +40,16 @@ from understanding.types import How, Mention, Utterance
 
 RE = patterns(__file__)
 SESSION_GAP = timedelta(hours=6)
-_NEAR = 24  # characters between whoever is named and their name
+_NEAR = 24  # characters between a mention of a person and their name
 _LONGEST_PRONOUN = 12
 
 
 @dataclass(eq=False, slots=True)
 class SpokenTurn:
-    """A turn: its own words, the places in them that mean somebody, and whom its first clause leaves
-    out. ``added`` are the places of apostrophes that the user left out, ``named`` whom the turn itself
-    says that a pronoun means (he is called Piet). Of the batch itself where ``wanted``; said to a
-    person where ``in_chat``, else to an assistant."""
+    """A turn: its own words, the mentions in them, and the ``dropped`` subject of its first clause.
+    ``added`` are the places of apostrophes that the user left out, ``named`` the people whom the
+    turn itself names for a pronoun at a place (he is called Piet). ``wanted`` if it belongs to the
+    batch itself, ``in_chat`` if it is addressed to a person, not to an assistant."""
 
     turn: Turn
     text: str
@@ -67,87 +67,87 @@ class SpokenTurn:
 
 
 def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], list[str]]:
-    """Who is who in a batch, its turns with where they speak of whom, and the user's own names."""
+    """Returns the people of a batch, its turns with their mentions, and the user's own names."""
     circle = Circle(request.people, request.user_names)
     chats = request.chats
     wanted = {turn.id for turn in request.turns}
-    said = (*request.context, *request.turns)
+    all_turns = (*request.context, *request.turns)
     turns = []
-    for turn, following in zip_longest(said, said[1:]):
-        # What a contact answers was not asked of the user.
+    for turn, following in zip_longest(all_turns, all_turns[1:]):
+        # A question that a contact answers was not put to the user.
         answered = following is not None and following.session_id == turn.session_id
         asks_another = turn.role == "assistant" and answered and following.role == CONTACT
         if turn.role in ("user", "assistant") and not asks_another:
-            text, added = with_apostrophes(_words(turn, chats))
+            text, added = with_apostrophes(_words_to_read(turn, chats))
             in_chat = turn.session_id in chats
             turns.append(SpokenTurn(turn, text, turn.id in wanted, added, in_chat=in_chat))
-    own = [spoken for spoken in turns if spoken.by_user]
-    again = recurring(spoken.text for spoken in own)
-    for spoken in own:
-        spoken.spots = link_spans(circle, spoken.text, spoken.turn.id, again)
-    names = list(dict.fromkeys(name for spoken in own for name in own_names(circle, spoken)))
-    _refer(circle, turns)
+    user_turns = [spoken for spoken in turns if spoken.by_user]
+    recurring_names = recurring(spoken.text for spoken in user_turns)
+    for spoken in user_turns:
+        spoken.spots = link_spans(circle, spoken.text, spoken.turn.id, recurring_names)
+    names = list(dict.fromkeys(name for spoken in user_turns for name in own_names(circle, spoken)))
+    _set_mentions(circle, turns)
     merged = [
         learn(circle, _updated(circle, spoken))
-        for spoken in own
+        for spoken in user_turns
         for learn in (learn_names, learn_full_names, learn_surnames, learn_nicknames, learn_ties)
     ]
     merged += [learn_answer(circle, asked, spoken) for asked, spoken in pairwise(turns)]
     if any(merged):
-        _refer(circle, turns)
-    _answer_about(turns)
+        _set_mentions(circle, turns)
+    _set_subjects_of_answers(turns)
     for spot in (spot for spoken in turns for spot in spoken.spots):
-        one = spot.who  # a pronoun tells the gender of whom it means
+        one = spot.who  # a pronoun shows the gender of its person
         if one and not one.gender and spot.how == "pronoun" and spot.confidence >= TELLS_GENDER:
             one.gender = _gender(spot.text)
     return circle, turns, names
 
 
 def _gender(pronoun: str) -> str:
-    """What a pronoun says of whom it means: female, male, or nothing."""
+    """Returns the gender that a pronoun shows: female, male, or ""."""
     plain = simplified(pronoun.lower())
     if plain.startswith(("她", "she", "her")):
         return "female"
     return "male" if plain.startswith(("他", "he", "hi")) else ""
 
 
-def _words(turn: Turn, chats: Collection[str]) -> str:
+def _words_to_read(turn: Turn, chats: Collection[str]) -> str:
     text = excerpt(turn.content)
-    if turn.session_id in chats:  # nobody knows whom "you" means there
+    if turn.session_id in chats:  # in a chat with people it is unknown whom "you" means
         sentences = [s.whole for s in read(text).sentences if not addresses(s.text)]
         text = "\n".join(sentences)
     return until_override(text) if turn.role == "user" else text
 
 
 def last_question(spoken: SpokenTurn) -> tuple[Sentence, list[Spot]] | None:
-    """The last question of a turn, if it asks one, and the places in it that mean somebody."""
-    asked = [s for s in read(spoken.text).sentences if s.end_mark[:1] in {"?", "？"}]
-    return (asked[-1], within(spoken.spots, asked[-1])) if asked else None
+    """Returns the last question of a turn and the mentions in it; None if it asks none."""
+    questions = [s for s in read(spoken.text).sentences if s.end_mark[:1] in {"?", "？"}]
+    return (questions[-1], within(spoken.spots, questions[-1])) if questions else None
 
 
-def _answer_about(turns: Sequence[SpokenTurn]) -> None:
-    """An answer that names nobody is about whom the question was about."""
-    for asked, spoken in pairwise(turns):
-        if not _may_answer(asked, spoken) or spoken.dropped is not None:
+def _set_subjects_of_answers(turns: Sequence[SpokenTurn]) -> None:
+    """Sets the dropped subject of an answer to the one person that the question is about."""
+    for previous, spoken in pairwise(turns):
+        if not _may_answer(previous, spoken) or spoken.dropped is not None:
             continue
-        if question := last_question(asked):
+        if question := last_question(previous):
             sentence, spots = question
             people = dict.fromkeys(p for s in spots for p in s.people)
             if len(people) == 1 and not about_listener(sentence.text, spots):
                 spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWERS
 
 
-def _may_answer(asked: SpokenTurn, spoken: SpokenTurn) -> bool:
-    """Whether ``spoken`` is what the user said next to what was said to them."""
-    same_session = asked.turn.session_id == spoken.turn.session_id
-    return not asked.by_user and spoken.by_user and same_session
+def _may_answer(previous: SpokenTurn, spoken: SpokenTurn) -> bool:
+    """Whether ``spoken`` is a user's turn after an assistant's in the same session."""
+    same_session = previous.turn.session_id == spoken.turn.session_id
+    return not previous.by_user and spoken.by_user and same_session
 
 
-def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
-    """Marks in each turn whom it names, whom it means without a name, and the user."""
+def _set_mentions(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
+    """Sets the mentions of each turn: by name or role, by pronoun, and of the user."""
     for spoken in turns:
         names = [s for s in _updated(circle, spoken).spots if s.how in ("name", "role")]
-        keyed = _keyed(circle, spoken, names)
+        keyed = _known_mentions(circle, spoken, names)
         spoken.spots = in_place([*(s for s in names if s.who in circle.people), *keyed])
     sessions = [[_utterance(spoken) for spoken in session] for session in _sessions(turns)]
     relations = [
@@ -155,30 +155,30 @@ def _refer(circle: Circle, turns: Sequence[SpokenTurn]) -> None:
         for one in circle.people
         if one.owner is not None and one.role
     ]
-    for spoken, found in zip(turns, resolve_all(sessions, relations), strict=True):
-        _take_in(circle, spoken, found)
+    for spoken, mentions in zip(turns, resolve_all(sessions, relations), strict=True):
+        _add_resolved(circle, spoken, mentions)
         spoken.spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
         _settle_owners(circle, spoken)
 
 
 def _updated(circle: Circle, spoken: SpokenTurn) -> SpokenTurn:
-    """The turn, its places with whom they mean now that some people have turned out to be one."""
+    """Returns the turn after pointing its mentions to the people into whom theirs were merged."""
     for spot in spoken.spots:
         spot.who = circle.now(spot.who)
     spoken.named = {at: circle.now(one) or one for at, one in spoken.named.items()}
     return spoken
 
 
-def _keyed(circle: Circle, spoken: SpokenTurn, held: Sequence[Spot]) -> list[Spot]:
-    """Known people whom a turn names beside ``held``; by bare names too where it may ask to forget."""
-    found = key_spots(circle, spoken.text, held, spoken.turn.id if spoken.by_user else None)
+def _known_mentions(circle: Circle, spoken: SpokenTurn, taken: Sequence[Spot]) -> list[Spot]:
+    """Returns mentions of known people outside ``taken``, by bare names if it may ask to forget."""
+    mentions = key_spots(circle, spoken.text, taken, spoken.turn.id if spoken.by_user else None)
     if not spoken.by_user or spoken.in_chat or not forget_reading.may_ask(spoken.text):
-        return found
-    return [*found, *bare_names(circle, spoken.text, [*held, *found])]
+        return mentions
+    return [*mentions, *bare_names(circle, spoken.text, [*taken, *mentions])]
 
 
 def _settle_owners(circle: Circle, spoken: SpokenTurn) -> None:
-    """A relative of whom a pronoun means is theirs (her brother); told of again, it is one."""
+    """Sets the owner of a relative after a pronoun (her brother), or merges it with a known one."""
     for before, spot in pairwise(spoken.spots):
         one, owner = spot.who, before.who
         if one is None or owner is None or one is owner or not one.by_pronoun:
@@ -189,9 +189,9 @@ def _settle_owners(circle: Circle, spoken: SpokenTurn) -> None:
         one.by_pronoun, one.owner = False, owner
         known = [p for p in circle.holders(one.role, owner) if p is not one]
         if known and not (one.named and known[0].named):
-            kept = circle.merge(known[0], one)
+            person = circle.merge(known[0], one)
             for other in spoken.spots:
-                other.who = kept if other.who in (one, known[0]) else other.who
+                other.who = person if other.who in (one, known[0]) else other.who
 
 
 def _utterance(spoken: SpokenTurn) -> Utterance:
@@ -217,45 +217,45 @@ def _sessions(turns: Sequence[SpokenTurn]) -> list[list[SpokenTurn]]:
     return sessions
 
 
-def _take_in(circle: Circle, spoken: SpokenTurn, found: Sequence[Mention]) -> None:
-    """The pronouns of a turn as spots, and whom its first clause leaves out."""
+def _add_resolved(circle: Circle, spoken: SpokenTurn, resolved: Sequence[Mention]) -> None:
+    """Adds resolved pronouns to a turn's spots; sets the dropped subject of its first clause."""
     spoken.dropped, spoken.dropped_confidence = None, 0.0
-    at: dict[tuple[int, int], list[tuple[PersonDraft, float]]] = {}
-    for mention in found:
+    places: dict[tuple[int, int], list[tuple[PersonDraft, float]]] = {}
+    for mention in resolved:
         one = circle.by_id(mention.person.id)
         if one is not None:
-            at.setdefault((mention.start, mention.end), []).append((one, mention.confidence))
-    held = list(spoken.spots)
-    at |= {place: [(one, 1.0)] for place, one in spoken.named.items()}
-    for (start, end), people in at.items():
-        one, sure = people[0]
+            places.setdefault((mention.start, mention.end), []).append((one, mention.confidence))
+    other_spots = list(spoken.spots)
+    places |= {place: [(one, 1.0)] for place, one in spoken.named.items()}
+    for (start, end), people in places.items():
+        one, confidence = people[0]
         if start == 0 and (end == len(spoken.text) or end > _LONGEST_PRONOUN):
             if len(people) == 1:
-                spoken.dropped, spoken.dropped_confidence = one, sure
+                spoken.dropped, spoken.dropped_confidence = one, confidence
             continue
-        if any(start < spot.end and spot.start < end for spot in held):
+        if any(start < spot.end and spot.start < end for spot in other_spots):
             continue
         how = "pronoun" if len(people) == 1 else "several"
         words = spoken.text[start:end]
-        spoken.spots.append(Spot(start, end, words, one, how, sure, tuple(people[1:])))
+        spoken.spots.append(Spot(start, end, words, one, how, confidence, tuple(people[1:])))
 
 
 def own_names(circle: Circle, spoken: SpokenTurn) -> Iterator[str]:
-    """The names by which the user introduces themself, which are nobody else's from now on."""
+    """Yields the names by which the user introduces themself, and reserves them in ``circle``."""
     spots = in_place([*spoken.spots, *user_spots(spoken.text, spoken.spots)])
-    for spot, name, between in _beside(spoken.text, spots):
-        whose = spoken.text[name.end : name.end + 2] in ("'s", "’s")
-        if spot.how == "user" and not whose and _statement(RE.own_name, spot, spoken.text, between):
+    for spot, name, between in _names_after_mentions(spoken.text, spots):
+        owns = spoken.text[name.end : name.end + 2] in ("'s", "’s")
+        if spot.how == "user" and not owns and _statement(RE.own_name, spot, spoken.text, between):
             for form in (name.text, name.text.split()[0]):
                 circle.ban(form)
             yield name.text
 
 
 def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Whether a turn's words made one person of two, or say whom a pronoun means: whoever is called
-    something bears that name."""
+    """Learns from statements of what somebody is called: merges the two people, or notes whom a
+    pronoun means. Returns whether it learned anything."""
     learned = False
-    for spot, name, between in _beside(spoken.text, spoken.spots):
+    for spot, name, between in _names_after_mentions(spoken.text, spoken.spots):
         one, other = spot.who, name.who
         if one is None or other is None or one is other:
             continue
@@ -264,12 +264,12 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         is_pronoun = spot.how in ("pronoun", "several")
         is_equal = spot.how == "name" and RE.equals.fullmatch(between)
         is_called = _statement(RE.called, spot, spoken.text, between)
-        # The turn has spoken of whom it names: our boss is a Tan, we call him Mr Tan.
-        ahead = [s.who for s in spoken.spots if s.end <= spot.start]
-        is_before = is_pronoun and other in ahead
+        # The turn mentions the bearer before the pronoun: our boss is a Tan, we call him Mr Tan.
+        people_before = [s.who for s in spoken.spots if s.end <= spot.start]
+        is_before = is_pronoun and other in people_before
         bearer = None if is_before else _bearer(circle, spoken, spot, name, between)
         two_contacts = (bearer or one).contact_id is not None and other.contact_id is not None
-        if is_called and _is_another(spot, one, other):
+        if is_called and _is_role_of_other(spot, one, other):
             other.role, other.owner, spot.who = other.role or called(spot.text), one.owner, other
             continue
         if is_equal or (is_called and bearer is not None and not two_contacts):
@@ -286,9 +286,9 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
     return learned
 
 
-def _is_another(spot: Spot, one: PersonDraft, other: PersonDraft) -> bool:
-    """Whether ``spot``, a role that was taken for ``one``, is that of somebody else, who bears another
-    name, as one may have several of the role (the piano teacher beside the class teacher)."""
+def _is_role_of_other(spot: Spot, one: PersonDraft, other: PersonDraft) -> bool:
+    """Whether ``spot``, a role that was linked to ``one``, belongs to ``other``, who has a
+    different name, as one may have several of the role (piano teacher and class teacher)."""
     role, names = kinship(spot.text), (tuple(one.known_as()), tuple(other.known_as()))
     has_several = role is None or role.kind not in ONE_AT_A_TIME
     is_other = one.named and relate(*names).how not in MADE_FROM
@@ -296,37 +296,37 @@ def _is_another(spot: Spot, one: PersonDraft, other: PersonDraft) -> bool:
 
 
 def learn_full_names(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Whether a turn's words made one person of two: a full name is of the only one, spoken of before
-    in the turn or in the one before it, whose name is made from it (小楠; 大名周楠)."""
+    """Merges a person introduced by a full name with the only one mentioned before, in this turn or
+    the last, whose name is formed from it (小楠; 大名周楠). Returns whether any were merged."""
     merged = False
     for spot in spoken.spots:
         one = spot.who
         if one is None or spot.how != "name" or not RE.full_name.search(spoken.text[: spot.start]):
             continue
-        short = [
+        short_named = [
             other
-            for other in _of_last_turn(circle, spoken.turn.id) | _named_before(spoken, spot)
+            for other in _people_of_last_turn(circle, spoken.turn.id) | _named_before(spoken, spot)
             if other is not one
             and other.named
             and not (one.contact_id and other.contact_id)
             and relate(tuple(other.known_as()), (spot.text,)).how in MADE_FROM
         ]
-        if len(short) == 1:
-            circle.merge(short[0], one)
+        if len(short_named) == 1:
+            circle.merge(short_named[0], one)
             merged = True
     return merged
 
 
 def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Whether a turn's words made one person of two: of somebody who is known by a role alone the
-    surname is said (我房东姓钱), and from there on one person is addressed by it (钱阿姨). Else a role
-    by which one is addressed goes with the surname (组长姓贺: 贺组长)."""
+    """Merges a person known only by role whose surname is stated (我房东姓钱) with the one person who
+    is addressed by it from then on (钱阿姨), and returns whether any were merged. If there is none, a
+    role used as a form of address gets the surname (组长姓贺: 贺组长)."""
     merged = False
     for spot in spoken.spots:
-        one, found = spot.who, RE.surname.match(simplified(spoken.text), spot.end)
-        if one is None or one not in circle.people or one.named or spot.how != "role" or not found:
+        one, match = spot.who, RE.surname.match(simplified(spoken.text), spot.end)
+        if one is None or one not in circle.people or one.named or spot.how != "role" or not match:
             continue
-        surname = found["surname"]
+        surname = match["surname"]
         addressed = [
             other
             for other in circle.people
@@ -343,13 +343,13 @@ def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
 
 
 def _is_addressed(name: str, surname: str) -> bool:
-    """Whether a name is a form of address made from a surname alone: 钱阿姨, 老钱."""
+    """Whether a name is a form of address with nothing but this surname: 钱阿姨, 老钱."""
     return title_of(name)[0] == surname or (name[:1] in PREFIXES and name[1:] == surname)
 
 
 def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Gives whoever a turn says is called by a quoted name that name (大家都叫她“月饼”); makes no two
-    people one. English names begin with a capital."""
+    """Adds quoted nicknames to the people that a turn says are called so (大家都叫她“月饼”). Always
+    returns False, as it merges nobody. English names begin with a capital."""
     plain, who, end = simplified(spoken.text), None, -1
     for quote in RE.quoted.finditer(spoken.text):
         if end < 0 or not RE.and_.fullmatch(plain[end : quote.start()]):
@@ -362,38 +362,38 @@ def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
 
 
 def _nicknamed(circle: Circle, spoken: SpokenTurn, quote: re.Match[str]) -> PersonDraft | None:
-    """Whom a turn says to be called by what it quotes; None where that isn't sure."""
+    """Returns the person that a turn says is called by the quoted name; None if uncertain."""
     near = [s for s in spoken.spots if quote.start() - _NEAR <= s.end <= quote.start()]
-    spot, this = (near[-1] if near else None), spoken.turn.id
-    if spot is None or spot.who is None or not _says_whom(spot):
+    spot, turn_id = (near[-1] if near else None), spoken.turn.id
+    if spot is None or spot.who is None or not _identifies_person(spot):
         return None
-    is_earlier = spot.how == "pronoun" and this not in spot.who.turns
-    if is_earlier and len(_agreeing_before(circle, spot, this)) > 1:
+    is_earlier = spot.how == "pronoun" and turn_id not in spot.who.turns
+    if is_earlier and len(_agreeing_before(circle, spot, turn_id)) > 1:
         return None
     between = simplified(spoken.text)[spot.end : quote.start(1)]
     return spot.who if _statement(RE.nickname, spot, spoken.text, between) else None
 
 
 def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Whether a turn's words made one person of two: Anna is Brenda's sister."""
+    """Merges people who a turn says are one (Anna is Brenda's sister); returns whether it did."""
     merged = False
     plain, spots = simplified(spoken.text), spoken.spots
     for spot in spots:
         role, start = spot.who, spot.start
-        ahead = [other for other in spots if other.how != "user" and other.end <= start]
-        if role is None or spot.how != "role" or role.named or role.by_pronoun or not ahead:
+        earlier = [other for other in spots if other.how != "user" and other.end <= start]
+        if role is None or spot.how != "role" or role.named or role.by_pronoun or not earlier:
             continue
-        # Ida is my mum's sister: of the mum it only says whose the sister is.
+        # Ida is my mum's sister: the mum is only the owner of the sister.
         owns = any(other.who is not None and other.who.owner is role for other in spots)
         if owns or only_owns(plain, spot.end):
             continue
-        before = ahead[-1]
-        # Behind a name 's says whose, behind a pronoun it is the verb (she's my cousin).
+        before = earlier[-1]
+        # After a name 's is a genitive, after a pronoun the verb (she's my cousin).
         is_subject = before.how == "pronoun" and RE.is_one.fullmatch(plain[before.end : start])
-        if not is_subject and RE.whose.fullmatch(plain[before.end : start]) and len(ahead) > 1:
-            start, before = before.start, ahead[-2]
+        if not is_subject and RE.whose.fullmatch(plain[before.end : start]) and len(earlier) > 1:
+            start, before = before.start, earlier[-2]
         one = circle.now(before.who)
-        says_whom = before.how != "role" and _says_whom(before)
+        says_whom = before.how != "role" and _identifies_person(before)
         if one is None or not says_whom or one is role.owner or role not in circle.people:
             continue
         if RE.is_one.fullmatch(plain[before.end : start]):
@@ -403,8 +403,8 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
 
 
 def learn_answer(circle: Circle, asked: SpokenTurn, spoken: SpokenTurn) -> bool:
-    """Whether an answer says by a role who the one person is whom the assistant asked about (Who's
-    Conrad? My old flatmate, from Leeds)."""
+    """Sets the role of the one person whom the assistant asked about, if the answer states it (Who
+    is Conrad? My old flatmate, from Leeds). Returns whether it is stated."""
     question = last_question(asked) if _may_answer(asked, spoken) else None
     if question is None or not RE.asks_who.search(simplified(question[0].text)):
         return False
@@ -432,13 +432,13 @@ def learn_answer(circle: Circle, asked: SpokenTurn, spoken: SpokenTurn) -> bool:
 
 
 def _merge_role(circle: Circle, one: PersonDraft, role: PersonDraft) -> PersonDraft:
-    """One person of two: ``role`` is what ``one`` is said to be, so it is no alias."""
+    """Merges ``role``, a person known by the role that ``one`` has, without making it an alias."""
     one.turns = sorted({*one.turns, *role.turns})
     return circle.merge(one, role)
 
 
-def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]]:
-    """A name, who stands before it, and the words between."""
+def _names_after_mentions(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]]:
+    """Yields pairs of a mention and the name next to it, with the words between them."""
     plain = simplified(text)
     for spot, name in pairwise(spots):
         gap = plain[spot.end : name.start]
@@ -449,27 +449,27 @@ def _beside(text: str, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Spot, str]
 def _bearer(
     circle: Circle, spoken: SpokenTurn, spot: Spot, name: Spot, between: str
 ) -> PersonDraft | None:
-    """Whom a naming sentence names that begins with ``spot``; None where that isn't sure. A pronoun that
-    may mean several, or was taken for somebody named in an earlier turn, means who has no name: the
-    only one in this turn before it, of these, or of the people of the turn before. Who has a name may
-    be called something else (they call him Bear), but has no other name (his name's Gary)."""
-    one, this, gender = spot.who, spoken.turn.id, _gender(spot.text)
-    before = _named_before(spoken, spot)
+    """Returns whom a naming sentence that begins with ``spot`` names; None if uncertain. A pronoun
+    that may mean several, or was linked to somebody named in an earlier turn, means the only person
+    without a name: in this turn before it, of the several, or of the last turn. Somebody with a
+    name may have a nickname (they call him Bear), but no other name (his name's Gary)."""
+    one, turn_id, gender = spot.who, spoken.turn.id, _gender(spot.text)
+    named_before = _named_before(spoken, spot)
     roles = [s.who for s in spoken.spots if s.how == "role" and s.end <= spot.start]
     unnamed_here = {who for who in roles if who is not None and not who.named}
     is_pronoun = spot.how in ("pronoun", "several")
-    behind = [s for s in spoken.spots if s.how in ("name", "role") and s.start >= name.start]
-    ahead = {s.who for s in behind} - before - unnamed_here
-    not_before = one in ahead or (before and one not in before | unnamed_here)
-    if one is None or (is_pronoun and not_before):
+    later = [s for s in spoken.spots if s.how in ("name", "role") and s.start >= name.start]
+    people_after = {s.who for s in later} - named_before - unnamed_here
+    is_after = one in people_after or (named_before and one not in named_before | unnamed_here)
+    if one is None or (is_pronoun and is_after):
         return None
-    is_earlier = spot.how == "pronoun" and one.named and this not in one.turns
+    is_earlier = spot.how == "pronoun" and one.named and turn_id not in one.turns
     if is_earlier and len(unnamed_here) == 1:
         return next(iter(unnamed_here))
-    earlier = [person for person in spot.people if person not in ahead]
+    earlier = [person for person in spot.people if person not in people_after]
     people = earlier if spot.how == "several" and gender else []
     if is_earlier and gender:
-        people = _agreeing_before(circle, spot, this)
+        people = _agreeing_before(circle, spot, turn_id)
         if len(people) > 1:
             return None
     unnamed = {now for person in people if (now := circle.now(person)) and not now.named}
@@ -479,35 +479,34 @@ def _bearer(
         is_form = relate(tuple(one.known_as()), (name.text,)).how in MADE_FROM
         is_titled = all(title_of(name_key(known))[1] for known in one.known_as())
         return one if is_form or is_titled else None
-    return one if _says_whom(spot) else None
+    return one if _identifies_person(spot) else None
 
 
-def _agreeing_before(circle: Circle, spot: Spot, this: int) -> list[PersonDraft]:
-    """Whom of the people of the turn before a pronoun may mean by its gender."""
-    gender, people = _gender(spot.text), _of_last_turn(circle, this)
+def _agreeing_before(circle: Circle, spot: Spot, turn_id: int) -> list[PersonDraft]:
+    """Returns the people of the last turn whom a pronoun may mean by its gender."""
+    gender, people = _gender(spot.text), _people_of_last_turn(circle, turn_id)
     return [one for one in people if agrees(gender, person_gender(one.person()))]
 
 
-def _of_last_turn(circle: Circle, this: int) -> set[PersonDraft]:
-    """Whom the last turn before ``this`` speaks of that speaks of anybody."""
-    last = max((t for person in circle.people for t in person.turns if t < this), default=-1)
+def _people_of_last_turn(circle: Circle, turn_id: int) -> set[PersonDraft]:
+    """Returns the people of the last turn before ``turn_id`` that mentions anybody."""
+    last = max((t for person in circle.people for t in person.turns if t < turn_id), default=-1)
     return {person for person in circle.people if last in person.turns}
 
 
 def _named_before(spoken: SpokenTurn, spot: Spot) -> set[PersonDraft]:
-    """Whom the turn names before a place of it."""
+    """Returns the people whom the turn mentions by name before ``spot``."""
     before = [one for one in spoken.spots if one.how == "name" and one.end <= spot.start]
     return {one.who for one in before if one.who is not None}
 
 
 def _is_subject(statement: re.Match[str] | None) -> bool:
-    """Whether a statement of a name has whom it names for its subject (his name is, not call him)."""
+    """Whether the person named is the subject of the statement (his name is, not: call him)."""
     return statement is not None and statement[0].startswith("@")
 
 
-def _says_whom(spot: Spot) -> bool:
-    """Whether a place is a name, a role or a pronoun that means one person, surely enough to say
-    more of them by it."""
+def _identifies_person(spot: Spot) -> bool:
+    """Whether a mention is a name, a role, or a pronoun certain enough to learn from it."""
     is_sure = spot.how == "pronoun" and spot.confidence >= TELLS_GENDER
     return is_sure or spot.how in ("name", "role")
 
@@ -515,7 +514,7 @@ def _says_whom(spot: Spot) -> bool:
 def _statement(
     pattern: re.Pattern[str], spot: Spot, text: str, between: str
 ) -> re.Match[str] | None:
-    """What ``pattern`` finds in the words around a place, which stands there as @."""
+    """Returns the match of ``pattern`` in the words around a mention, which is replaced by @."""
     before = simplified(text[max(0, spot.start - 10) : spot.start])
     suffix = spot.text[1:] if spot.how == "user" and len(spot.text) > 1 else ""
     suffix = suffix if suffix[:1] in "'’m" else ""
@@ -523,7 +522,7 @@ def _statement(
 
 
 def until_override(text: str) -> str:
-    """``text`` up to the sentence that orders a model to leave what it was told."""
+    """Returns ``text`` up to the sentence that orders a model to ignore its instructions."""
     for sentence in read(text).sentences:
         if RE.overrides.search(simplified(sentence.text)):
             return text[: sentence.start]
@@ -531,18 +530,18 @@ def until_override(text: str) -> str:
 
 
 def about_listener(question: str, people: Sequence[Spot]) -> bool:
-    """Whether a question is about whom it is put to, not only about ``people`` of theirs (你老婆)."""
+    """Whether a question is about the person asked, not only about their ``people`` (你老婆)."""
     whose = [match.end() for match in RE.you.finditer(question)]
     return any(all(question[at : s.start].strip(" 的") for s in people) for at in whose)
 
 
 def addresses(text: str) -> bool:
-    """Whether ``text`` speaks to whom it is said: you, 你."""
+    """Whether ``text`` addresses somebody: you, 你."""
     return bool(RE.you.search(text))
 
 
 def with_apostrophes(text: str) -> tuple[str, list[int]]:
-    """``text`` with the apostrophes that quick typing leaves out (shes, theyve), and their places."""
+    """Returns ``text`` with apostrophes that quick typing leaves out (shes), and their places."""
     ends = [match.end() for match in RE.contracted.finditer(text)]
     parts = [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
     return "'".join(parts), [end + number for number, end in enumerate(ends)]

@@ -1,4 +1,4 @@
-"""Words for people in a turn, each with whom it means: known ones, and those met here."""
+"""Links the words for people in a turn to the people they refer to, known or new."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +27,11 @@ from understanding.text import HAN, normalise
 from understanding.types import Mention
 
 _FIRST_PERSON = patterns("first_person")
-# What stands between a person and who is theirs (Brenda's older sister, 小红的哥哥).
+# What is between a person and their relative (Brenda's older sister, 小红的哥哥).
 _GENITIVE = re.compile(
     r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
 )
-# Between a word for the user and who is theirs (my little brother, 我哥, 我们leader).
+# Between a word for the user and their relative (my little brother, 我哥, 我们leader).
 _OWN = re.compile(r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=\w)")
 _WORD_ENDS = re.compile(r"(?<=\w)(?!\w)|(?<=[a-z])(?=[\u4e00-\u9fff])")
 _THIRD = frozenset("他她佢")
@@ -39,15 +39,15 @@ _PRONOUNS = _THIRD | frozenset("我咱俺")
 _LONGEST_ROLE = 4  # Han characters
 # Words for kin by which strangers are called as well (大叔, 阿姨).
 ADDRESSES = words("strangers", "people_zh") & terms().keys()
-# How two full names stand to one another that are two people's.
+# How two full names that belong to two people are related.
 _OTHER_FULL_NAMES: frozenset[How] = frozenset({"shared_surname", "shared_given", "other_full_name"})
 
 
 @dataclass(eq=False, slots=True)
 class Spot:
-    """A place in a turn that means ``who``, the user where that is None. ``how``: name, role, pronoun,
-    several (a pronoun of several, or one that may mean any of them) or user. ``others`` are further
-    people whom it means or may mean, each with the confidence that it does."""
+    """A mention in a turn, which refers to ``who``, or to the user if that is None. ``how``: name,
+    role, pronoun, several (a plural pronoun, or one that may refer to any of several people) or
+    user. ``others``: further people whom it refers or may refer to, each with the confidence."""
 
     start: int
     end: int
@@ -59,11 +59,11 @@ class Spot:
 
     @property
     def people(self) -> tuple[PersonDraft, ...]:
-        """Whom it means; none where it is the user."""
+        """The people whom it refers to; none if it is the user."""
         return () if self.who is None else (self.who, *(one for one, _ in self.others))
 
     def confidence_in(self, one: PersonDraft) -> float:
-        """How sure it is that the words mean ``one``, who is among its people: of a name or role it is."""
+        """Returns the confidence that it refers to ``one`` of its people; 1 for a name or role."""
         if self.how not in ("pronoun", "several"):
             return 1.0
         return self.confidence if one is self.who else dict(self.others)[one]
@@ -72,24 +72,24 @@ class Spot:
 def link_spans(
     circle: Circle, text: str, turn_id: int, again: Mapping[str, float] | None = None
 ) -> list[Spot]:
-    """The words of ``text`` for people, in order and apart, each with whom it means; who is new is
-    met in ``circle``. ``again`` are names that other turns bear out."""
-    known = [name for one in circle.people for name in one.known_as() if one.named]
+    """Returns the mentions in ``text`` by name or role, in order and without overlap; adds new
+    people to ``circle``. ``again`` are names that other turns confirm."""
+    names = [name for person in circle.people for name in person.known_as() if person.named]
     linker = _Linker(circle, text, circle.mentions(text))
-    seen = _with_relatives(text, _as_known(person_spans(text, known, again), linker.mentions))
-    joined = same_person(text, seen)
-    beside_name = {g for g, s in zip(joined, seen, strict=True) if s.kind != "role"}
-    found = [
+    tagged = _with_relatives(text, _with_names(person_spans(text, names, again), linker.mentions))
+    tagged_groups = same_person(text, tagged)
+    beside_name = {g for g, s in zip(tagged_groups, tagged, strict=True) if s.kind != "role"}
+    counted = [
         span
-        for span, group in zip(seen, joined, strict=True)
-        if _counts(span, text, circle, with_name=group in beside_name)
+        for span, group in zip(tagged, tagged_groups, strict=True)
+        if _counts_as_person(span, text, circle, with_name=group in beside_name)
     ]
-    groups, owned = same_person(text, found), owners(text, found)
-    spans: dict[int, list[int]] = {}
+    groups, owned = same_person(text, counted), owners(text, counted)
+    members_by_group: dict[int, list[int]] = {}
     for at, group in enumerate(groups):
-        spans.setdefault(group, []).append(at)
-    # The group of the person whose relative each is; None for the user's, and unsaid.
-    whose = {
+        members_by_group.setdefault(group, []).append(at)
+    # The group of each person's owner; None if that is the user or not stated.
+    owner_groups = {
         group: next(
             (
                 groups[owner]
@@ -98,66 +98,66 @@ def link_spans(
             ),
             None,
         )
-        for group, members in spans.items()
+        for group, members in members_by_group.items()
     }
     spots: list[Spot] = []
-    placed: dict[int, PersonDraft | None] = {}
-    waiting = list(spans)
-    while waiting:  # owners before those who are theirs
-        group, passed = waiting[0], set[int]()
-        while (owner := whose[group]) in waiting and owner not in passed:
-            passed.add(group)
+    people: dict[int, PersonDraft | None] = {}
+    waiting = list(members_by_group)
+    while waiting:  # owners before their relatives
+        group, visited = waiting[0], set[int]()
+        while (owner := owner_groups[group]) in waiting and owner not in visited:
+            visited.add(group)
             group = owner
         waiting.remove(group)
-        words = [found[at] for at in spans[group]]
-        is_said = any(owned[at] is not None for at in spans[group])
-        owner = whose[group]
-        by = placed.get(owner) if owner is not None else None
-        one = placed[group] = (
-            linker.person_of(words, by, is_said=is_said) if by or owner is None else None
+        spans = [counted[at] for at in members_by_group[group]]
+        has_owner = any(owned[at] is not None for at in members_by_group[group])
+        owner = owner_groups[group]
+        whose = people.get(owner) if owner is not None else None
+        person = people[group] = (
+            linker.person_of(spans, whose, has_owner=has_owner) if whose or owner is None else None
         )
-        if one is not None:
-            if turn_id not in one.turns:
-                one.turns.append(turn_id)
-            for span in words:
+        if person is not None:
+            if turn_id not in person.turns:
+                person.turns.append(turn_id)
+            for span in spans:
                 how = "role" if span.kind == "role" else "name"
-                said = text[span.start : span.end]
-                spots.append(Spot(span.start, span.end, said, one, how, span.probability))
+                words = text[span.start : span.end]
+                spots.append(Spot(span.start, span.end, words, person, how, span.probability))
     return in_place(spots)
 
 
-def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[PersonSpan]:
-    """The spans with the names of known people: those that overlap one reach as far as that."""
-    sure = [m for m in mentions if m.how in ("name", "alias") and m.confidence >= KNOWN_EDGES]
-    found: dict[tuple[int, int], PersonSpan] = {}
+def _with_names(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[PersonSpan]:
+    """Returns the spans, with the certain names of known people added, or as their new edges."""
+    names = [m for m in mentions if m.how in ("name", "alias") and m.confidence >= KNOWN_EDGES]
+    by_place: dict[tuple[int, int], PersonSpan] = {}
     for span in spans:
-        here = [m for m in sure if m.start < span.end and span.start < m.end]
-        if here and span.kind != "role":
-            span = span._replace(start=here[0].start, end=here[0].end)
-        found.setdefault((span.start, span.end), span)
-    for mention in sure:
-        if not any(s.start < mention.end and mention.start < s.end for s in found.values()):
+        overlapping = [m for m in names if m.start < span.end and span.start < m.end]
+        if overlapping and span.kind != "role":
+            span = span._replace(start=overlapping[0].start, end=overlapping[0].end)
+        by_place.setdefault((span.start, span.end), span)
+    for mention in names:
+        if not any(s.start < mention.end and mention.start < s.end for s in by_place.values()):
             span = PersonSpan(mention.start, mention.end, "name", mention.confidence)
-            found[span.start, span.end] = span
-    return sorted(found.values())
+            by_place[span.start, span.end] = span
+    return sorted(by_place.values())
 
 
 def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
-    """The spans, with the role words right behind whose they are where the tagger saw none."""
-    found = list(spans)
-    behind = [(span.end, True) for span in spans if span.kind != "role"]
-    behind += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
-    roles = [_role_behind(text, at, named=named) for at, named in behind]
+    """Returns the spans, with role words right after their owner that the tagger did not find."""
+    all_spans = list(spans)
+    owner_ends = [(span.end, True) for span in spans if span.kind != "role"]
+    owner_ends += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
+    roles = [_role_after(text, at, named=named) for at, named in owner_ends]
     roles += [_own_role_before(text, span.start) for span in spans if span.kind != "role"]
     for role in roles:
-        if role and not any(s.start < role.end and role.start < s.end for s in found):
-            found.append(role)
-    return sorted(found)
+        if role and not any(s.start < role.end and role.start < s.end for s in all_spans):
+            all_spans.append(role)
+    return sorted(all_spans)
 
 
-def _role_behind(text: str, at: int, *, named: bool) -> PersonSpan | None:
-    """The longest word for a role right behind a person, who ends at ``at``: behind the user only one
-    that not many people have (我哥, not 我朋友)."""
+def _role_after(text: str, at: int, *, named: bool) -> PersonSpan | None:
+    """Returns the longest role word right after an owner, who ends at ``at``; after the user only
+    one that few people have (我哥, my brother, not 我朋友, my friend)."""
     between = (_GENITIVE if named else _OWN).match(text, at)
     if between is None:
         return None
@@ -174,8 +174,8 @@ def _role_behind(text: str, at: int, *, named: bool) -> PersonSpan | None:
 
 
 def _own_role_before(text: str, end: int) -> PersonSpan | None:
-    """The longest word for a role of the user's right before a name, which begins there (my old school
-    friend Bex)."""
+    """Returns the longest role word of a person of the user's right before the name that begins at
+    ``end`` (my old school friend Bex)."""
     words = text[:end].rstrip(" ").split(" ")
     for size in (3, 2, 1):
         role, ahead = " ".join(words[-size:]), words[-size - 3 : -size]
@@ -188,8 +188,8 @@ def _own_role_before(text: str, end: int) -> PersonSpan | None:
 
 
 def _is_anothers(text: str, span: PersonSpan) -> bool:
-    """Whether a role is of whom a pronoun means: right behind it (her sister), or, of a partner or
-    child, behind a sentence begun or ended that is told of them (她跟男朋友吵架了)."""
+    """Whether a role is a relative of a pronoun's person: right after it (her sister), or a partner
+    or child, if the last pronouns before are all of the third person (她跟男朋友吵架了)."""
     before = text[: span.start]
     if ANOTHERS.search(before):
         return True
@@ -200,8 +200,8 @@ def _is_anothers(text: str, span: PersonSpan) -> bool:
     return latest is not None and latest <= _THIRD
 
 
-def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> bool:
-    """Whether a span is taken for somebody; a role beside their name is, however unsure alone."""
+def _counts_as_person(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> bool:
+    """Whether a span counts as a person; a role next to a name does at any probability."""
     words = text[span.start : span.end]
     is_role = span.kind == "role"
     # One character alone may only begin a word (the 奶 of 奶茶).
@@ -213,25 +213,25 @@ def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> 
     )
     if is_role and (only_begins or normalise(words) in group_terms()):
         return False
-    if words.startswith("姓"):  # which says a surname (姓贺)
+    if words.startswith("姓"):  # which introduces a surname (姓贺)
         return False
-    sure = span.probability >= LEAST[span.kind] or (is_role and with_name)
-    return sure and not circle.is_banned(words)
+    is_probable = span.probability >= LEAST[span.kind] or (is_role and with_name)
+    return is_probable and not circle.is_banned(words)
 
 
 @dataclass(frozen=True, slots=True)
 class _Linker:
-    """Finds whom words of ``text`` mean; ``mentions`` are the known people whom it names."""
+    """Finds the people for words of ``text``; ``mentions`` are the known people whom it names."""
 
     circle: Circle
     text: str
     mentions: Sequence[Mention]
 
     def person_of(
-        self, spans: Sequence[PersonSpan], owner: PersonDraft | None, *, is_said: bool
+        self, spans: Sequence[PersonSpan], owner: PersonDraft | None, *, has_owner: bool
     ) -> PersonDraft:
-        """The person whom the spans of one group mean, known or new: the relative of ``owner``, or
-        of the user where that ``is_said``."""
+        """Returns the person, known or new, whom the spans of a group refer to: a relative of
+        ``owner``, or of the user if they have an owner (``has_owner``)."""
         circle = self.circle
         named = [span for span in spans if span.kind != "role"]
         roles = [span for span in spans if span.kind == "role"]
@@ -240,21 +240,21 @@ class _Linker:
         certainty = max(span.probability for span in spans)
         one = self._by_name(named, "" if owner or by_pronoun else role)
         if one is None and role and not by_pronoun:
-            # Whoever has no name, or where one has but one of them (mum, not friend) and no other
-            # name is said.
+            # Somebody without a name; somebody with one only if the text gives no name and one has
+            # a single such relative (mum, not friend).
             known = kinship(role)
-            one_of_many = known is None or known.level == "common" or "ex" in known.tags
+            may_be_several = known is None or known.level == "common" or "ex" in known.tags
             holders = circle.holders(role, owner)
-            one = next((o for o in holders if not o.named or not (named or one_of_many)), None)
+            one = next((o for o in holders if not o.named or not (named or may_be_several)), None)
         if one is None:
-            one = self._met(named, role, owner, is_said=is_said or by_pronoun)
+            one = self._new_person(named, role, owner, has_owner=has_owner or by_pronoun)
             one.certainty, one.by_pronoun = certainty, by_pronoun
         elif by_pronoun and not one.role:
             one.by_pronoun = True
         for span in named:
             one.add_name(self._words(span))
             one.gender = one.gender or self._introduced_gender(span)
-        says_tie = _is_tie(role, is_said=is_said or by_pronoun) and not one.role
+        says_tie = _states_relation(role, has_owner=has_owner or by_pronoun) and not one.role
         if says_tie and (named or (owner is not None and not one.named)):
             one.role, one.owner = called(role), owner if owner is not one else None
         one.certainty = max(one.certainty, certainty) if one.contact_id is None else 1.0
@@ -262,7 +262,7 @@ class _Linker:
         return one
 
     def _introduced_gender(self, name: PersonSpan) -> str:
-        """The gender of the noun that introduces a name (a girl called Sol, 有个女生叫小雨), or nothing."""
+        """Returns the gender of the noun that introduces a name (a girl called Sol, 有个女生叫小雨)."""
         ahead = self.text[: name.start].rstrip().lower()
         naming = next((word for word in ("叫", " called", " named") if ahead.endswith(word)), None)
         if naming is None:
@@ -275,6 +275,7 @@ class _Linker:
         return self.text[span.start : span.end]
 
     def _by_name(self, named: Sequence[PersonSpan], role: str) -> PersonDraft | None:
+        """Returns a person with one of the names, or a new one if the text means a namesake."""
         circle = self.circle
         for span in sorted(named, key=lambda s: s.start - s.end):
             bearers = circle.bearers(self._words(span))
@@ -301,42 +302,42 @@ class _Linker:
                 return (same or fitting)[0]
         return None
 
-    def _met(
-        self, named: Sequence[PersonSpan], role: str, owner: PersonDraft | None, *, is_said: bool
+    def _new_person(
+        self, named: Sequence[PersonSpan], role: str, owner: PersonDraft | None, *, has_owner: bool
     ) -> PersonDraft:
-        """Somebody new, by their best name or by what they are."""
+        """Adds a new person, by the longest name or else by the role."""
         best = max(named, key=lambda span: span.end - span.start, default=None)
         name = self._words(best) if best else called(role)
         person = self.circle.meet(name, named=best is not None, role=called(role), owner=owner)
         known = kinship(role) if role else None
-        one_of_many = not named and (known is None or known.level == "common")
-        if not _is_tie(role, is_said=is_said) or (one_of_many and not is_said):
-            person.role = ""  # whose they are is not said
+        may_be_several = not named and (known is None or known.level == "common")
+        if not _states_relation(role, has_owner=has_owner) or (may_be_several and not has_owner):
+            person.role = ""  # it is not stated whose they are
         return person
 
 
-def _is_tie(role: str, *, is_said: bool) -> bool:
-    """Whether a role word says what somebody is to anybody: no noun for everybody (the guy), and where
-    it isn't said whose they are none by which strangers are called (大叔), and no relative (a boy)."""
+def _states_relation(role: str, *, has_owner: bool) -> bool:
+    """Whether a role word states a relation: it is no noun for anybody (the guy) and, if it has no
+    owner, no word by which strangers are called (大叔, uncle) and no relative (a boy)."""
     word, known = normalise(role), kinship(role) if role else None
     is_relative = known is not None and known.subtype in ("family", "partner")
-    unsaid = not is_said and (word in ADDRESSES or is_relative)
-    return bool(word) and word not in ANYBODY and not unsaid
+    is_stranger = not has_owner and (word in ADDRESSES or is_relative)
+    return bool(word) and word not in ANYBODY and not is_stranger
 
 
 def _has_other_full_name(name: str, one: PersonDraft) -> bool:
-    """Whether somebody's full names all are others than a full name (Nora and Ewan Calloway)."""
+    """Whether a full name and those of a person belong to two people (Nora and Ewan Calloway)."""
     full_names = [known for known in one.known_as() if is_full(known)] if is_full(name) else []
     return bool(full_names) and relate((name,), tuple(full_names)).how in _OTHER_FULL_NAMES
 
 
 def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | None) -> list[Spot]:
-    """Known people at places of ``text`` that none of ``held`` takes, noted with the turn if given."""
+    """Returns mentions of known people outside ``held``; adds the turn, if given, to the people."""
     spots: list[Spot] = []
     for mention in sorted(circle.mentions(text), key=lambda m: -m.confidence):
         one = circle.by_id(mention.person.id)
-        beside = any(mention.start < s.end and s.start < mention.end for s in (*held, *spots))
-        if one is None or beside or mention.confidence < KNOWN_ALONE:
+        overlaps = any(mention.start < s.end and s.start < mention.end for s in (*held, *spots))
+        if one is None or overlaps or mention.confidence < KNOWN_ALONE:
             continue
         how = "role" if mention.how == "kinship" or normalise(mention.text) in terms() else "name"
         spots.append(Spot(mention.start, mention.end, mention.text, one, how, mention.confidence))
@@ -346,7 +347,7 @@ def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | No
 
 
 def bare_names(circle: Circle, text: str, held: Sequence[Spot]) -> list[Spot]:
-    """The very names of known people in ``text``, at places that none of ``held`` takes."""
+    """Returns mentions of contacts by exactly their name or alias, outside ``held``."""
     spots: list[Spot] = []
     for one in circle.people:
         for name in one.known_as() if one.named and one.contact_id else ():
@@ -361,7 +362,7 @@ def bare_names(circle: Circle, text: str, held: Sequence[Spot]) -> list[Spot]:
 
 
 def within(spots: Iterable[Spot], part: Sentence) -> list[Spot]:
-    """Those of ``spots`` that stand in a part of their text, at their places in it."""
+    """Returns the ``spots`` in a part of their text, at their places in it."""
     end = part.start + len(part.text)
     return [
         replace(spot, start=spot.start - part.start, end=spot.end - part.start)
@@ -371,15 +372,15 @@ def within(spots: Iterable[Spot], part: Sentence) -> list[Spot]:
 
 
 def in_place(spots: Iterable[Spot]) -> list[Spot]:
-    """By place; of those that overlap the longer one."""
-    kept: list[Spot] = []
+    """Returns the spots by place; of overlapping ones the first, of the same start the longest."""
+    separate: list[Spot] = []
     for spot in sorted(spots, key=lambda s: (s.start, -s.end)):
-        if not kept or spot.start >= kept[-1].end:
-            kept.append(spot)
-    return kept
+        if not separate or spot.start >= separate[-1].end:
+            separate.append(spot)
+    return separate
 
 
-# What stands before the relative of somebody meant by a pronoun.
+# What is before a relative of a pronoun's person.
 ANOTHERS = re.compile(
     r"(?:[他她你妳您佢]|自己|人家|对方|對方)(?:们|們|哋)?(?:家|公司|[学學]校|[单單]位|部[门門]|班)?(?:[的嘅]|里的?)?\s?$"
     r"|\b(?:his|her|their|your|its)\s(?:[\w'’-]+\s){0,2}$",
@@ -388,7 +389,7 @@ ANOTHERS = re.compile(
 
 
 def user_spots(text: str, taken: Sequence[Spot]) -> list[Spot]:
-    """Where the user speaks of themself."""
+    """Returns the mentions of the user in the first person, outside ``taken``."""
     return [
         Spot(match.start(), match.end(), match.group(), None, "user")
         for match in _FIRST_PERSON.place.finditer(text)

@@ -1,4 +1,4 @@
-"""Whom a clause is about, and the attribute values that it states of them: certain ones, or none."""
+"""Finds whom a clause is about, and the attribute values that it states of them with certainty."""
 
 import re
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ _FACTS = rules(
     MONTH=lambda: alternation(row["name"].title() for row in rows("months")),
     WEEKDAY=lambda: alternation(row["name"].title() for row in rows("weekdays")),
 )
-_PLACE = "\ue000"  # stands for a character of a place
+_PLACE = "\ue000"  # replaces each character of a place
 LONGEST_LEAD = 40  # characters before an English subject
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One attribute value, and where its words stand in the clause."""
+    """One attribute value, and where its words are in the clause."""
 
     key: str
     value: str
@@ -43,43 +43,43 @@ class Value:
 
 
 def subject_of(text: str, spots: Sequence[Spot]) -> tuple[PersonDraft | None, bool]:
-    """Whom the words are about, and whether they say so: the first place without a verb or preposition
-    before it that does not only say whose the next one is."""
+    """Returns whom a clause is about (None: the user or nobody), and whether it says so: the first
+    mention that is not just the owner of the next one, unless a verb or preposition precedes it."""
     for spot in spots:
         if _owns_next(text, spot, spots):
             continue
         if spot.how == "user" and _owns_word(text, spot):
             return None, False
-        return (spot.who, True) if _leads(text[: spot.start]) else (None, False)
+        return (spot.who, True) if _precedes_subject(text[: spot.start]) else (None, False)
     return None, False
 
 
 def facts_of(text: str, spots: Sequence[Spot], subject: PersonDraft | None) -> list[Value]:
-    """What ``text`` states of ``subject``. Nothing where it speaks of somebody besides, or it isn't
-    certain whom a pronoun means, or whose partner or child somebody is."""
+    """Returns the values that ``text`` states of ``subject``; none if it mentions anybody else, or
+    if it is uncertain whom a pronoun means, or whose partner or child somebody is."""
     if any(spot.who and _owns_unseen(text, spot, spots) for spot in spots):
         return []
     for spot in spots:
-        anothers = spot.who is not subject or spot.others
-        unsure = spot.how == "pronoun" and spot.confidence < CERTAIN
-        if unsure or (anothers and not _owns_next(text, spot, spots)):
+        is_other = spot.who is not subject or spot.others
+        is_unsure = spot.how == "pronoun" and spot.confidence < CERTAIN
+        if is_unsure or (is_other and not _owns_next(text, spot, spots)):
             return []
         who = spot.who
-        bare = who is not None and not who.named and who.owner is None
-        family = bare and spot.how == "role" and is_own_family(spot.text)
-        if family and not RE.users_own.search(text[: spot.start]):
+        is_unnamed = who is not None and not who.named and who.owner is None
+        is_family = is_unnamed and spot.how == "role" and is_own_family(spot.text)
+        if is_family and not RE.users_own.search(text[: spot.start]):
             return []
     masked = list(text)
     for spot in spots:
         masked[spot.start : spot.end] = " " * (spot.end - spot.start)
     blank = "".join(masked)
-    # A value in which somebody stood is not theirs alone.
-    found = stated(blank if HAN.search(text) else text)
-    return [v for v in found if blank[v.start : v.end] == text[v.start : v.end]]
+    # A value that contains a mention is not about the subject alone.
+    values = stated(blank if HAN.search(text) else text)
+    return [v for v in values if blank[v.start : v.end] == text[v.start : v.end]]
 
 
 def _owns_next(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
-    """Whether a place only says whose the person right behind it is."""
+    """Whether a mention is only the owner of the person mentioned right after it."""
     user = spot.how == "user"
     if user and not (spot.text.lower() in ("my", "our") or HAN.search(spot.text)):
         return False
@@ -92,15 +92,15 @@ def _owns_next(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
 
 
 def _owns_unseen(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
-    """Whether somebody or several who belong to whom a place means stand right behind it, without a
-    place of their own: her parents, 老费的太太."""
+    """Whether a relative or group of the mentioned person follows that is no mention itself: her
+    parents, 老费的太太 (Fei's wife)."""
     if _owns_next(text, spot, spots):
         return False
-    behind = text[spot.end :].lstrip().removeprefix("的")
-    if HAN.match(behind):
-        near = [word.text for word in segmentation.cut("".join(takewhile(is_han, behind)))[:1]]
-    elif behind[:1] in ("'", "’") or spot.text.lower() in ("his", "her", "their"):
-        next_words = behind.lower().replace("’", "'").removeprefix("'s").split()[:3]
+    after = text[spot.end :].lstrip().removeprefix("的")
+    if HAN.match(after):
+        near = [word.text for word in segmentation.cut("".join(takewhile(is_han, after)))[:1]]
+    elif after[:1] in ("'", "’") or spot.text.lower() in ("his", "her", "their"):
+        next_words = after.lower().replace("’", "'").removeprefix("'s").split()[:3]
         near = [*takewhile(lambda word: before(word) == "word", next_words)]
     else:
         near = []
@@ -108,22 +108,22 @@ def _owns_unseen(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
 
 
 def _owns_word(text: str, spot: Spot) -> bool:
-    """Whether the user is only the one whose something is that nobody was seen in: my sub, 我爸妈."""
+    """Whether the user is just the owner of something not mentioned: my sub, 我爸妈 (my parents)."""
     is_of = HAN.search(spot.text) and text[spot.end :].startswith("的")
     return bool(is_of) or _owns_unseen(text, spot, ()) or spot.text.lower() in ("my", "our")
 
 
-def _leads(before: str) -> bool:
-    """Whether what stands before somebody leaves them the subject: no verb or preposition of
-    Chinese, only opening words of English (and then, on Monday)."""
-    if HAN.search(before):
-        return not any(flag[0] in "vp" for word, flag in tagged(before.strip()) if word.strip())
-    leads, at = before.lower().split(), 0
-    if leads and len(before) > LONGEST_LEAD:
+def _precedes_subject(lead: str) -> bool:
+    """Whether somebody can be the subject after these words: Chinese without a verb or preposition,
+    English of opening words only (and then, on Monday)."""
+    if HAN.search(lead):
+        return not any(flag[0] in "vp" for word, flag in tagged(lead.strip()) if word.strip())
+    lead_words, at = lead.lower().split(), 0
+    if lead_words and len(lead) > LONGEST_LEAD:
         return False
-    while at < len(leads):
-        word = leads[at].strip(" ,:“”\"'(")
-        opens = word in _WORDS["openers"] and at + 1 < len(leads)
+    while at < len(lead_words):
+        word = lead_words[at].strip(" ,:“”\"'(")
+        opens = word in _WORDS["openers"] and at + 1 < len(lead_words)
         if not (opens or word in _WORDS["leads"] or word.endswith("ly")):
             return False
         at += 2 if opens else 1
@@ -131,39 +131,39 @@ def _leads(before: str) -> bool:
 
 
 def stated(text: str) -> list[Value]:
-    """The attribute values that a clause, subject included or not, states: each the first of its
-    attribute at its place, and none where unsettled words stand around it."""
+    """Returns the attribute values that a clause, with or without its subject, states. Of values of
+    an attribute that overlap the first counts; doubt or negation around a value excludes it."""
     places = _places(text) if HAN.search(text) else frozenset()
     without_places = (
         re.sub(alternation(places), lambda word: _PLACE * len(word[0]), text) if places else text
     )
-    found: list[Value] = []
+    values: list[Value] = []
     for row in _FACTS:
         key = row["key"]
-        shut = {key, *row.get("after", ())}
+        excluded_keys = {key, *row.get("after", ())}
         for match in row["pattern"].finditer(without_places if row.get("of_places") else text):
             start, end = match.span(match.lastgroup or 0)
-            if any(v.key in shut and v.start < end and start < v.end for v in found):
+            if any(v.key in excluded_keys and v.start < end and start < v.end for v in values):
                 continue
-            before = text[: match.start()]
-            rest = simplified(f"{before} {text[start:end]} {text[match.end() :]}")
+            lead = text[: match.start()]
+            surroundings = simplified(f"{lead} {text[start:end]} {text[match.end() :]}")
             # A noun or a genitive before Chinese words may be the subject of a direct row.
-            between = tagged(before.strip()) if row.get("direct") and HAN.search(before) else ()
+            between = tagged(lead.strip()) if row.get("direct") and HAN.search(lead) else ()
             noun = any(tag[:1] == "n" or word == "的" for word, tag in between)
-            if noun or RE.unsettled.search(rest):
+            if noun or RE.unsettled.search(surroundings):
                 continue
             value = _usual_form(key, text[start:end])
             is_place = key == "company" and value in places
             if value and not is_place and not RE.not_value.search(value):
-                found.append(Value(key, value, start, end))
-    # The age beside a pet is the pet's.
-    has_pet = any(value.key == "pet" for value in found)
-    return [value for value in found if not (has_pet and value.key == "age")]
+                values.append(Value(key, value, start, end))
+    # An age that is stated with a pet is the pet's.
+    has_pet = any(value.key == "pet" for value in values)
+    return [value for value in values if not (has_pet and value.key == "age")]
 
 
-def _usual_form(key: str, words_of_it: str) -> str:
-    """A value without article and particles: digits for ages, 日 for days."""
-    value = words_of_it.strip(" ,.'’，的了")
+def _usual_form(key: str, phrase: str) -> str:
+    """Returns a value without article and particles, in digits for ages, with 日 (day) for dates."""
+    value = phrase.strip(" ,.'’，的了")
     article, _, rest = value.partition(" ")
     if article in ("the", "a", "an") and rest[:1].islower():
         return rest
@@ -175,14 +175,14 @@ def _usual_form(key: str, words_of_it: str) -> str:
 
 
 def _places(text: str) -> frozenset[str]:
-    """Words of ``text`` that are places, by the segmenter's dictionary."""
-    found = {word for word, flag in tagged(text) if flag in {"ns", "nsf"} and len(word) > 1}
+    """Returns the words of ``text`` that are places, by the segmenter's dictionary and a list."""
+    places = {word for word, flag in tagged(text) if flag in {"ns", "nsf"} and len(word) > 1}
     pieces = {text[at : at + size] for size in (4, 3, 2) for at in range(len(text) - size + 1)}
-    found |= {piece for piece in pieces if segmentation.tag(piece) == "ns" or piece == "新加坡"}
-    found = {word for word in found if not word.endswith(("人", "楼"))}
-    found |= {
+    places |= {piece for piece in pieces if segmentation.tag(piece) == "ns" or piece == "新加坡"}
+    places = {word for word in places if not word.endswith(("人", "楼"))}
+    places |= {
         place
         for place in words("places_en", "known")
         if place in text and re.search(rf"(?<![A-Za-z]){re.escape(place)}(?![A-Za-z])", text)
     }
-    return frozenset(found - words("organisations", "firms"))
+    return frozenset(places - words("organisations", "firms"))

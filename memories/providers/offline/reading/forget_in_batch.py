@@ -1,4 +1,4 @@
-"""Requests to forget, carried out on what has been drafted and handed on for what is kept."""
+"""Carries out requests to forget on the drafts of a batch, and returns them for stored memories."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,11 +15,11 @@ from understanding.sentences import Sentence
 from understanding.text import normalise
 from understanding.text_document import read
 
-REPEATED = 2  # user turns within which a second, bare request only repeats the first
+REPEATED = 2  # user turns within which a second request without a topic only repeats the first
 
 
 def forget_asked(book: DraftBook, spoken: SpokenTurn, sentence: Sentence) -> bool:
-    """Carries out what ``sentence`` asks to forget; False where it asks nothing for sure."""
+    """Carries out what ``sentence`` asks to forget and returns True; False if nothing is clear."""
     reading = forget_reading.read(sentence.whole)
     takes_back = forget_reading.takes_back(spoken.text[sentence.start :])
     if reading.asks < forget_reading.UNSURE or takes_back:
@@ -31,15 +31,15 @@ def forget_asked(book: DraftBook, spoken: SpokenTurn, sentence: Sentence) -> boo
         return False
     if reading.means == "last" and _named_beside(spoken, sentence):
         return True
-    before = list(book.drafts)
-    requests, turn_ids = _meant(book, spoken, sentence, reading)
-    dropped = [draft for draft in before if draft not in book.drafts]
+    drafts_before = list(book.drafts)
+    requests, turn_ids = _drop_from_drafts(book, spoken, sentence, reading)
+    dropped = [draft for draft in drafts_before if draft not in book.drafts]
     if not (requests or turn_ids or repeats or dropped):
-        requests = [ForgetRequest()]  # nothing was found, which is told
+        requests = [ForgetRequest()]  # nothing was found, which the user is told
     turn_ids += [turn for draft in dropped for turn in (draft.turn_id, *draft.extra_turns)]
     if turn_ids:
         requests.append(ForgetRequest(turn_ids=tuple(dict.fromkeys(turn_ids))))
-    if spoken.wanted:  # else it was carried out with its own batch
+    if spoken.wanted:  # else it was carried out in its own batch
         book.forget += [replace(request, asked_in=spoken.turn.id) for request in requests]
     for person in book.circle.people:
         person.turns = [turn for turn in person.turns if turn != spoken.turn.id]
@@ -57,12 +57,12 @@ def _named_beside(spoken: SpokenTurn, sentence: Sentence) -> bool:
     return any(one.acts and one.means == "named" and one.topic for one in readings)
 
 
-def _meant(
+def _drop_from_drafts(
     book: DraftBook, spoken: SpokenTurn, sentence: Sentence, reading: Reading
 ) -> tuple[list[ForgetRequest], list[int]]:
-    """Drops what is meant from the drafts; what of it was kept before, and in which turns."""
+    """Drops what is meant from the drafts; returns requests for stored memories, and turn ids."""
     end = sentence.start + len(sentence.text)
-    # Words for people in the clauses that ask, who were spoken of before.
+    # Mentions, in the clauses that ask, of people who were mentioned before.
     spots = [
         spot
         for spot in spoken.spots
@@ -70,17 +70,17 @@ def _meant(
         if (who := spot.who) is not None
         if who.contact_id is not None or any(turn < spoken.turn.id for turn in who.turns)
     ]
-    called = [spot.text for spot in spots]
+    mentioned = [spot.text for spot in spots]
     people = [*dict.fromkeys(spot.who for spot in spots if spot.who)]
     if reading.means == "unclear" and not people:
         return [ForgetRequest(unclear=True)], []
-    named = _strangers(reading.clause)
-    same = [word for word in named if any(name in word or word in name for name in called)]
-    topic = _without(reading.topic, [*called, *same])
-    strangers = [word for word in named if word not in same]
-    words = forget_reading.content_words(_without(topic, strangers))
+    named = _words_for_people(reading.clause)
+    matched = [word for word in named if any(name in word or word in name for name in mentioned)]
+    topic = _blanked(reading.topic, [*mentioned, *matched])
+    strangers = [word for word in named if word not in matched]
+    words = forget_reading.content_words(_blanked(topic, strangers))
     keys = forget_reading.topic_keys(topic)
-    # Where anything is named, all else stays.
+    # If anything is named, everything else stays.
     if reading.means == "everything" and not (people or reading.points or words or keys):
         _wipe(book, list(book.drafts), book.circle.people, spoken)
         return [ForgetRequest(everything=True)], []
@@ -88,19 +88,19 @@ def _meant(
     if points or (reading.means == "last" and not keys):
         return [], _forget_last(book, spoken, people)
     if people and not (words or keys):
-        known = [_forget_person(book, person, spoken) for person in people]
-        unknown = [one for word in strangers for one in _forget_matter(book, [], (word,), ())]
-        return [*known, *unknown], []
+        by_person = [_forget_person(book, person, spoken) for person in people]
+        by_word = [one for word in strangers for one in _forget_matter(book, [], (word,), ())]
+        return [*by_person, *by_word], []
     if people or words or keys or strangers:
-        found = _forget_matter(book, people, (*strangers, *words), keys)
+        requests = _forget_matter(book, people, (*strangers, *words), keys)
         if reading.scope["last"] >= forget_reading.LAST and book.before_id:
-            found = [replace(one, or_turn_ids=(book.before_id,)) for one in found]
-        return found, []
+            requests = [replace(one, or_turn_ids=(book.before_id,)) for one in requests]
+        return requests, []
     return [], _forget_last(book, spoken, [])
 
 
-def _strangers(text: str) -> list[str]:
-    """Words for people whom nobody knows: names, and roles that may be known by another name."""
+def _words_for_people(text: str) -> list[str]:
+    """Returns the words for people in ``text``, except pronouns: names, and roles."""
     spans = [text[span.start : span.end] for span in person_spans(text)]
     return [
         word for word in spans if normalise(word) in terms() or normalise(word) not in _PRONOUNS
@@ -110,7 +110,7 @@ def _strangers(text: str) -> list[str]:
 _PRONOUNS = frozenset("他 她 它 佢 他们 她们 它们 佢们 him her them he she they".split())
 
 
-def _without(text: str, words: Sequence[str]) -> str:
+def _blanked(text: str, words: Sequence[str]) -> str:
     for word in sorted(words, key=len, reverse=True):
         text = text.replace(word, " ")
     return text
@@ -119,22 +119,22 @@ def _without(text: str, words: Sequence[str]) -> str:
 def _forget_matter(
     book: DraftBook, people: list[PersonDraft], words: tuple[str, ...], keys: tuple[str, ...]
 ) -> list[ForgetRequest]:
-    """What was said of one matter, of these people if any are named."""
+    """Drops drafts with these words or keys, about ``people`` if given; returns the requests."""
     for draft in book.about(people):
         text = draft.sentence.text.lower()
-        said = any(word.lower() in text for word in words)
-        has = {value.key for value, _ in draft.values} | set(forget_reading.topic_keys(text))
-        own = not people and not draft.people()
-        if said or ((people or own) and has & set(keys)):
+        has_word = any(word.lower() in text for word in words)
+        stated = {value.key for value, _ in draft.values} | set(forget_reading.topic_keys(text))
+        is_about_user = not people and not draft.people()
+        if has_word or ((people or is_about_user) and stated & set(keys)):
             book.wipe(draft)
-    known = [person.contact_id for person in people if person.contact_id is not None]
-    if known:
-        return [ForgetRequest(contact_id, words, keys) for contact_id in known]
+    contact_ids = [person.contact_id for person in people if person.contact_id is not None]
+    if contact_ids:
+        return [ForgetRequest(contact_id, words, keys) for contact_id in contact_ids]
     return [ForgetRequest(words=(*(person.name for person in people), *words), keys=keys)]
 
 
 def _forget_person(book: DraftBook, person: PersonDraft, spoken: SpokenTurn) -> ForgetRequest:
-    """Everything about a person; they are met again only if spoken of again."""
+    """Drops all about a person, who is extracted only if mentioned again; returns the request."""
     names = [name.lower() for name in person.known_as() if len(name) > 1]
     about = [
         draft
@@ -148,7 +148,7 @@ def _forget_person(book: DraftBook, person: PersonDraft, spoken: SpokenTurn) -> 
 def _wipe(
     book: DraftBook, drafts: Sequence[Draft], people: Sequence[PersonDraft], spoken: SpokenTurn
 ) -> None:
-    """Drops drafts, and that people were spoken of until now."""
+    """Drops drafts, and the mentions of the people in turns up to this one."""
     for draft in drafts:
         book.wipe(draft)
     for person in people:
@@ -156,7 +156,7 @@ def _wipe(
 
 
 def _forget_last(book: DraftBook, spoken: SpokenTurn, people: list[PersonDraft]) -> list[int]:
-    """Drops the latest statement: of this turn, else of the one before it, whose id comes back."""
+    """Drops drafts about ``people``, else of this turn, else of the one before; returns its id."""
     if not people and book.clock - book.asked_at <= REPEATED:
         return []
     drafts = book.about(people)

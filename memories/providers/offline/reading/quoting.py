@@ -1,4 +1,4 @@
-"""A turn's sentences as quotes: the user's own words, with what they leave open in brackets."""
+"""A turn's sentences as quotes: the user's own words, with names and dates added in brackets."""
 
 import re
 from bisect import bisect_left
@@ -20,12 +20,12 @@ from understanding.text import HAN, is_chinese, simplified
 from understanding.text_document import read
 
 RE = patterns(__file__)
-# A sentence of fewer words (of Chinese, half as many characters again) that says of nobody whom it
-# is about can't stand alone, nor one that only names somebody.
+# A sentence with fewer words (in Chinese, half as many characters again) can't stand alone:
+# FRAGMENT if it does not say whom it is about, NAME if it does.
 FRAGMENT, NAME = 6, 3
 LONGEST = 300  # characters of sentences quoted together
-NEAR_DAYS = 90  # a month without a year that is nearer is the one that is meant
-# What is glued to a pronoun (she's).
+NEAR_DAYS = 90  # a month without a year is certain if it is nearer
+# A verb glued to a pronoun (she's).
 _SHORT_VERB = re.compile(r"['’]\w+")
 
 
@@ -35,13 +35,13 @@ def injects(text: str) -> bool:
 
 
 def wishes(text: str) -> bool:
-    """Whether a sentence asks for something of all answers to come (always in short, 以后都用列表)."""
+    """Whether a sentence asks how all future answers should be (always in short, 以后都用列表)."""
     return not injects(text) and bool(RE.wishes.search(simplified(text)))
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a quote is shown behind: the question that it answers, or what it puts right."""
+    """What a quote is shown after: the question that it answers, or the sentence it corrects."""
 
     text: str
     spots: Sequence[Spot]
@@ -50,8 +50,8 @@ class Before:
 
 @dataclass(eq=False, slots=True)
 class Draft:
-    """A quote under construction, with the places in its ``sentence`` that mean somebody. ``subject``
-    is whom it begins with, None where that is the user or nobody; ``explicit``: it says so itself."""
+    """A quote under construction, with the mentions in its ``sentence``. ``subject`` is whom it is
+    about, None for the user or nobody; ``explicit`` if the sentence itself mentions the subject."""
 
     spoken: SpokenTurn
     sentence: Sentence
@@ -62,12 +62,12 @@ class Draft:
     judgement: Judgement | None = None
     extra_turns: list[int] = field(default_factory=list)
     before: Before | None = None
-    wish: bool = False  # asks for something of all answers to come
-    goes_on: float = 0.0  # how sure it goes on about the subject of the sentence before it
+    wish: bool = False  # asks how all future answers should be
+    goes_on: float = 0.0  # confidence that its subject is that of the sentence before it
 
     @property
     def judged(self) -> Judgement:
-        """Its judgement, which everything that is kept has."""
+        """Its judgement. Raises ValueError if it was not judged."""
         if self.judgement is None:
             raise ValueError("not judged")
         return self.judgement
@@ -77,71 +77,71 @@ class Draft:
         return self.spoken.turn.id
 
     def people(self) -> list[PersonDraft]:
-        """Everybody it is about, its subject first."""
-        found = [self.subject] if self.subject is not None else []
+        """Returns everybody it is about, its subject first."""
+        people = [self.subject] if self.subject is not None else []
         for spot in (*self.spots, *(self.before.spots if self.before else ())):
-            found += spot.people
-        return list(dict.fromkeys(found))
+            people += spot.people
+        return list(dict.fromkeys(people))
 
     def sure(self) -> float:
-        """The least confidence that a word for somebody means whom it is taken to mean."""
-        sure = [spot.confidence for spot in self.spots if spot.how in ("pronoun", "several")]
-        return min((*sure, *self._sure_of_subject()), default=1.0)
+        """Returns the lowest confidence of its pronouns and its dropped subject; 1 without any."""
+        confidences = [spot.confidence for spot in self.spots if spot.how in ("pronoun", "several")]
+        return min((*confidences, *self._dropped_confidences()), default=1.0)
 
     def sure_of(self, one: PersonDraft) -> float:
-        """How sure it is that somebody is meant: as sure as the surest word for them."""
-        sure = self._sure_of_subject() if one is self.subject else []
+        """Returns the highest confidence of the words that refer to ``one``; 1 if there's none."""
+        confidences = self._dropped_confidences() if one is self.subject else []
         for spot in (*self.spots, *(self.before.spots if self.before else ())):
             if one in spot.people:
-                sure.append(spot.confidence_in(one))
-        return max(sure, default=1.0)
+                confidences.append(spot.confidence_in(one))
+        return max(confidences, default=1.0)
 
-    def _sure_of_subject(self) -> list[float]:
-        """How sure it is whom the words leave out, where they do."""
+    def _dropped_confidences(self) -> list[float]:
+        """Returns the confidence in the subject, as a list of one, if it is dropped, else []."""
         left_out = self.subject is not None and not self.explicit
         return [self.goes_on or self.spoken.dropped_confidence] if left_out else []
 
     def words(self) -> str:
-        """The user's words as they were typed, with the sign that ends them."""
-        added = self._added()
+        """Returns the user's words as they were typed, with the mark that ends them."""
+        added = self._added_apostrophes()
         typed = [char for at, char in enumerate(self.sentence.text) if at not in added]
         return "".join(typed) + self.sentence.end_mark
 
-    def _added(self) -> list[int]:
+    def _added_apostrophes(self) -> list[int]:
         start, end = self.sentence.start, self.sentence.start + len(self.sentence.text)
         return [at - start for at in self.spoken.added if start <= at < end]
 
     def is_fragment(self) -> bool:
-        """Whether it is too short to stand without what was said before it."""
+        """Whether it is too short to be understood without the sentence before it."""
         return not self.wish and self.size() < (NAME if self.explicit else FRAGMENT)
 
     def size(self) -> float:
-        """Its words; of Chinese, two for three characters."""
+        """Returns its number of words; in Chinese, two for three characters."""
         text = self.sentence.text
         return len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text))) + len(HAN.findall(text)) / 1.5
 
     def content(self) -> tuple[str, list[tuple[int, int]]]:
-        """The quote with what it leaves open in brackets, and where these stand in it."""
+        """Returns the quote with notes in brackets, and the start and end of each added part."""
         said_at = self.spoken.turn.said_at
-        whom = self.subject
-        dropped = whom is not None and not self.explicit and self.sure() >= CERTAIN
-        found = _notes(self.sentence.whole, self.spots, said_at, whom if dropped else None)
-        added = self._added()
-        notes = [(at - bisect_left(added, at), note) for at, note in found]
+        subject = self.subject
+        is_dropped = subject is not None and not self.explicit and self.sure() >= CERTAIN
+        noted = _notes(self.sentence.whole, self.spots, said_at, subject if is_dropped else None)
+        added = self._added_apostrophes()
+        notes = [(at - bisect_left(added, at), note) for at, note in noted]
         text = self.words()
         if self.before is None:
             return _with_notes(text, notes)
-        asked = _notes(self.before.text, self.before.spots, self.before.said_at)
-        question, _ = _with_notes(self.before.text, asked)
+        question_notes = _notes(self.before.text, self.before.spots, self.before.said_at)
+        question, _ = _with_notes(self.before.text, question_notes)
         dash = ANSWER_DASH["zh" if is_chinese(question) else "en"]
         return _with_notes(text, [(0, question + dash), *notes])
 
 
 @dataclass(slots=True)
 class DraftBook:
-    """What has been drafted of a batch so far. ``retracted`` are turns whose statements the user
-    took back; ``clock`` counts the user's turns, ``asked_at`` is when they last asked to forget
-    something, ``before_id`` their turn before the one being read."""
+    """The drafts of a batch so far. ``retracted`` are ids of turns that the user took back;
+    ``clock`` counts the user's turns, ``asked_at`` is its value at the last request to forget, and
+    ``before_id`` is the id of the user's turn before the one being read."""
 
     circle: Circle
     user_names: Sequence[str] = ()
@@ -153,20 +153,20 @@ class DraftBook:
     before_id: int = 0
 
     def wipe(self, draft: Draft) -> None:
-        """Nothing is kept of its turns, nor who was met in them alone."""
+        """Removes a draft, and its turn from the turns that mention its people."""
         self.drafts.remove(draft)
         for person in draft.people():
             if draft.turn_id in person.turns:
                 person.turns.remove(draft.turn_id)
 
     def about(self, people: Sequence[PersonDraft]) -> list[Draft]:
-        """The drafts about one of ``people``; all where none are given."""
+        """Returns the drafts about one of ``people``, or all if none are given."""
         return [d for d in self.drafts if not people or any(p in people for p in d.people())]
 
 
 def drafts_of(spoken: SpokenTurn) -> list[Draft]:
-    """The sentences of a turn of the user's, in order. A Chinese one that speaks of nobody goes on
-    about whom the one before it is about."""
+    """Returns the drafts of a user's turn, one per sentence, in order. A Chinese sentence that
+    mentions nobody takes over the subject of the one before it."""
     drafts: list[Draft] = []
     for sentence in read(spoken.text).sentences:
         draft = _draft(spoken, sentence)
@@ -184,26 +184,26 @@ def _draft(spoken: SpokenTurn, sentence: Sentence) -> Draft:
     subject: PersonDraft | None = None
     explicit = False
     values: list[tuple[Value, PersonDraft | None]] = []
-    for number, part in enumerate(_parts(sentence)):
-        here = within(spoken.spots, part)
-        who, says = subject_of(part.text, here)
+    for number, part in enumerate(_clauses_of(sentence)):
+        spots_in_part = within(spoken.spots, part)
+        who, says_who = subject_of(part.text, spots_in_part)
         if number == 0:
-            explicit = says
-            subject = who if says else spoken.dropped if sentence.start == 0 else None
-        if says and not RE.reports.search(sentence.text[: part.start - sentence.start]):
-            values += [(value, who) for value in facts_of(part.text, here, who)]
+            explicit = says_who
+            subject = who if says_who else spoken.dropped if sentence.start == 0 else None
+        if says_who and not RE.reports.search(sentence.text[: part.start - sentence.start]):
+            values += [(value, who) for value in facts_of(part.text, spots_in_part, who)]
     wish = subject is None and not spoken.in_chat and wishes(sentence.text)
     return Draft(spoken, sentence, spots, subject, explicit, values, wish=wish)
 
 
 def joined(first: Draft, second: Draft) -> Draft | None:
-    """A sentence with the one right before it; None where they are apart or too long together."""
+    """Returns two sentences as one draft; None if they are not adjacent or too long together."""
     spoken = first.spoken
     start = first.sentence.start
     end = second.sentence.start + len(second.sentence.text)
     between = spoken.text[start + len(first.sentence.text) : second.sentence.start]
-    apart = between.strip() != first.sentence.end_mark
-    if spoken is not second.spoken or apart or end - start > LONGEST:
+    are_apart = between.strip() != first.sentence.end_mark
+    if spoken is not second.spoken or are_apart or end - start > LONGEST:
         return None
     whole = Sentence(spoken.text[start:end], start, second.sentence.end_mark)
     values = [*first.values, *second.values]
@@ -213,55 +213,56 @@ def joined(first: Draft, second: Draft) -> Draft | None:
 def _notes(
     text: str, spots: Sequence[Spot], said_at: datetime, dropped: PersonDraft | None = None
 ) -> list[tuple[int, str]]:
-    """Notes and their places: whom a pronoun or nobody's being named means for certain, each once, and
-    which day or month a relative date is."""
+    """Returns places and notes: the name of each person whom only a pronoun or a dropped subject
+    refers to, if certain, and the day or month of each relative date."""
     chinese = is_chinese(text)
     named = {spot.who for spot in spots if spot.how == "name"}
-    found: list[tuple[int, str]] = []
+    notes: list[tuple[int, str]] = []
     if dropped is not None and dropped.named and dropped not in named:
-        found.append((0, dropped.name))
+        notes.append((0, dropped.name))
         named.add(dropped)
     for spot in spots:
         one = spot.who
-        certain = spot.how == "pronoun" and spot.confidence >= NOTED
-        if certain and one is not None and one.named and one not in named:
+        is_certain = spot.how == "pronoun" and spot.confidence >= NOTED
+        if is_certain and one is not None and one.named and one not in named:
             verb = _SHORT_VERB.match(text, spot.end)
-            found.append((verb.end() if verb else spot.end, one.name))
+            notes.append((verb.end() if verb else spot.end, one.name))
             named.add(one)
     dates = find_dates(text, said_at, chinese)
     begins = [hit.start for hit in dates]
-    found += [
+    notes += [
         (hit.end, note)
         for hit in dates
-        # Of two dates together, the one behind says more of the first (January of last year).
+        # Of two dates together, the second completes the first (January of last year).
         if hit.at is not None
         and not any(hit.end <= at <= hit.end + len(" of ") for at in begins)
         and (note := _date_note(text[hit.start : hit.end], hit.text, hit.at))
         and _is_certain(text[hit.start : hit.end], hit.at, said_at)
     ]
     form = "（{}）" if chinese else " [{}]"
-    placed = [(at, form.format(note)) for at, note in sorted(found, key=lambda each: each[0])]
+    placed = [(at, form.format(note)) for at, note in sorted(notes, key=lambda each: each[0])]
     return [(at, note if at or chinese else f"{note.strip()} ") for at, note in placed]
 
 
-def _date_note(said: str, written: str, at: datetime) -> str:
-    """What the words of a date leave open: all of it, or only its year."""
-    if not written or written in said:
+def _date_note(words: str, full_form: str, at: datetime) -> str:
+    """Returns what the words of a date leave open: all of the date, only its year, or nothing."""
+    if not full_form or full_form in words:
         return ""
-    plain = said.lower().strip()
-    if written.lower().startswith(plain):
-        return written[len(plain) :].strip(" ,")
-    return "" if str(at.year) in said else written
+    plain = words.lower().strip()
+    if full_form.lower().startswith(plain):
+        return full_form[len(plain) :].strip(" ,")
+    return "" if str(at.year) in words else full_form
 
 
-def _is_certain(said: str, at: datetime, said_at: datetime) -> bool:
-    """Whether the words of a date say which one it is, by their direction (last, next, 昨, 下), or of a
-    month where the nearest is not far off. A weekday alone may be the last or the next one."""
+def _is_certain(words: str, at: datetime, said_at: datetime) -> bool:
+    """Whether the words of a date determine it, by a direction (last, next, 昨, 下), or as a month of
+    which the nearest is not far off. A weekday alone may be the last or the next one."""
     near = abs((at - said_at).days) <= NEAR_DAYS
-    return bool(RE.directed.match(said) or (near and RE.month.search(said)))
+    return bool(RE.directed.match(words) or (near and RE.month.search(words)))
 
 
 def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[tuple[int, int]]]:
+    """Returns ``text`` with the notes inserted, and the start and end of each."""
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     at = size = 0
@@ -274,13 +275,13 @@ def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[
     return "".join([*parts, text[at:]]), spans
 
 
-def _parts(sentence: Sentence) -> Iterator[Sentence]:
-    """The clauses of a sentence: at commas, gaps in Chinese, and English conjunctions with a subject."""
+def _clauses_of(sentence: Sentence) -> Iterator[Sentence]:
+    """Yields the clauses: split at commas, gaps in Chinese, English conjunctions with a subject."""
     for clause in clauses(sentence) if is_chinese(sentence.text) else [sentence]:
-        yield from _cut(clause)
+        yield from _split_at_gaps(clause)
 
 
-def _cut(sentence: Sentence) -> Iterator[Sentence]:
+def _split_at_gaps(sentence: Sentence) -> Iterator[Sentence]:
     at = 0
     for end in (*(match.end() for match in RE.gap.finditer(sentence.text)), len(sentence.text)):
         piece = sentence.text[at:end]

@@ -1,5 +1,5 @@
-"""A batch of turns in; quotes, people and relations out. A classifier says what each sentence does:
-what is no statement of a life for sure is left out, all else is quoted."""
+"""Reads a batch of turns into quotes, people and relations. A classifier judges what each sentence
+does: one that surely states nothing about a life is left out, all others are quoted."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -43,32 +43,32 @@ RE = patterns(__file__)
 LONGEST_VALUE = 24  # characters of a value that is corrected
 
 # Thresholds on sentences, chosen by their recall on authors whom the heads had not seen. A sentence
-# is quoted from KEEP on (.99 of what is worth a memory and .58 of what is not, on a corpus of which
-# half is not), unless it is as likely as OTHER to do something else.
+# is quoted from KEEP on (.99 of those worth a memory and .58 of the others, on a corpus of which
+# half are not), unless the probability that it does something else reaches OTHER.
 KEEP, OTHER = 0.05, 0.85
-# A talk of somebody goes on for TALK turns of the user that name nobody. Without it answers and
-# additions were lost: T3 of docs/benchmarks.md fell from .925 to .906, with it to .919. The number was
-# chosen on chats that the weights know.
+# A conversation about somebody continues for TALK turns of the user that name nobody. Without this,
+# answers and additions were lost: T3 of docs/benchmarks.md fell from .925 to .906, with it to .919.
+# The number was chosen on chats that the weights know.
 TALK = 2
-# A single word is quoted alone from WORD on.
+# A single word is quoted alone if its probability to be worth a memory reaches WORD.
 WORD = 0.5
-# It is believed below UNTRUE, that it does what need not be true, and its attributes are taken from
-# FACT on, that it is told as a fact. From IMAGINED on it puts nobody in a role.
+# Facts are read if the probability of acts that need not be true is below UNTRUE, and that of being
+# stated as a fact at least FACT. From IMAGINED on, a sentence gives nobody a role.
 UNTRUE, FACT, IMAGINED = 0.4, 0.5, 0.3
-# What a sentence does that tells nothing of a life, and whose words need not be true.
+# Acts of sentences that state nothing about a life, and whose words need not be true.
 ELSEWHERE = ("ask", "request", "forget", "paste", "fiction", "joke")
-# From which probability a memory is the user's own, whoever else it is about.
+# From this probability on a memory is the user's own, whoever else it is about.
 OWN = 0.5
 
 
 def extract(request: ExtractionRequest) -> Extraction:
-    """The memories and people in a batch of turns."""
+    """Returns the memories and people in a batch of turns."""
     return with_self_statements(_extracted(request), request, _extracted)
 
 
 def _extracted(request: ExtractionRequest) -> Extraction:
     book = read(request)
-    contacts = _contacts(book, {turn.id for turn in request.turns})
+    contacts = _extracted_people(book, {turn.id for turn in request.turns})
     return Extraction(
         people=tuple(one.extracted() for one in contacts),
         memories=tuple(_memory(draft, contacts) for draft in book.drafts),
@@ -80,27 +80,27 @@ def _extracted(request: ExtractionRequest) -> Extraction:
 
 
 def read(request: ExtractionRequest) -> DraftBook:
-    """What is quoted of a batch."""
+    """Returns the drafts that are to be quoted of a batch, with its people."""
     circle, turns, user_names = understand(request)
     book = DraftBook(circle, user_names)
-    asked: SpokenTurn | None = None
+    reply: SpokenTurn | None = None
     for spoken in turns:
         if spoken.by_user:
             book.clock += 1
-            _read_turn(book, spoken, asked)
+            _read_turn(book, spoken, reply)
             book.before_id = spoken.turn.id
-            asked = None
+            reply = None
         else:
-            asked = spoken
-    _keep(book)
+            reply = spoken
+    _select_drafts(book)
     return book
 
 
-def _read_turn(book: DraftBook, spoken: SpokenTurn, asked: SpokenTurn | None) -> None:
+def _read_turn(book: DraftBook, spoken: SpokenTurn, reply: SpokenTurn | None) -> None:
     """Carries out what a turn asks for, and drafts what it states."""
     drafts = drafts_of(spoken)
-    if asked is not None and drafts and drafts[0].sentence.start == 0 and drafts[0].is_fragment():
-        drafts[0].before = _question(asked, drafts[0])
+    if reply is not None and drafts and drafts[0].sentence.start == 0 and drafts[0].is_fragment():
+        drafts[0].before = _question_before(reply, drafts[0])
     for draft in drafts:
         if not draft.wish:
             if makes(draft.sentence.text):
@@ -115,29 +115,29 @@ def _read_turn(book: DraftBook, spoken: SpokenTurn, asked: SpokenTurn | None) ->
 
 
 def makes(text: str) -> bool:
-    """Whether ``text`` asks for a work to be made (translate, write): what follows belongs to it."""
+    """Whether ``text`` asks to make something (translate, write): what follows is part of it."""
     return bool(RE.makes.search(simplified(text)))
 
 
-def _question(asked: SpokenTurn, answer: Draft) -> Before | None:
-    """The last question of the assistant's turn, with whom it means for certain where the answer names
-    somebody; None where it asks neither about somebody nor about the user, or the answer says no more
-    than yes to the latter."""
-    sentence, spots = last_question(asked) or (None, [])
+def _question_before(reply: SpokenTurn, answer: Draft) -> Before | None:
+    """Returns the last question of the assistant's turn, with its mentions, or certain ones if the
+    answer has a subject. None if it asks about nobody, or only about the user and the answer says
+    no more than yes."""
+    sentence, spots = last_question(reply) or (None, [])
     if answer.explicit:
         spots = [spot for spot in spots if spot.confidence >= NOTED]
-    of_user = sentence and addresses(sentence.text) and not greets(answer.spoken.text)
-    if sentence is None or not (of_user or any(spot.who for spot in spots)):
+    is_about_user = sentence and addresses(sentence.text) and not greets(answer.spoken.text)
+    if sentence is None or not (is_about_user or any(spot.who for spot in spots)):
         return None
-    return Before(sentence.whole, spots, asked.turn.said_at)
+    return Before(sentence.whole, spots, reply.turn.said_at)
 
 
 def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool:
-    """Takes back what the user says was a joke, and shows a correction behind the sentence that it
-    puts right, which it takes the place of; True where the sentence did nothing else."""
+    """Retracts what the user says was a joke, and returns True; or shows ``draft``, a correction,
+    after the sentence that it corrects, whose draft it replaces, and returns False."""
     text = draft.sentence.text
     if RE.confesses_joke.search(simplified(text)):
-        # What the user said in their last turn before, else in this one, was no statement.
+        # The last turn of the user's with a draft, before this one if there is one, was a joke.
         jokes = [d.turn_id for d in book.drafts if d.turn_id != spoken.turn.id]
         jokes = (jokes or [d.turn_id for d in book.drafts])[-1:]
         book.drafts = [d for d in book.drafts if d.turn_id not in jokes]
@@ -157,7 +157,7 @@ def _apply_correction(book: DraftBook, spoken: SpokenTurn, draft: Draft) -> bool
 
 
 def corrected(text: str) -> str:
-    """The words that ``text`` says were wrong, as it says what is right instead, or ""."""
+    """Returns the words that ``text`` calls wrong as it corrects them, or ""."""
     match = RE.contrast.search(simplified(text))
     if match is None:
         return ""
@@ -167,105 +167,105 @@ def corrected(text: str) -> str:
     return old if not vague and old and new and old != new and len(old) <= LONGEST_VALUE else ""
 
 
-def _keep(book: DraftBook) -> None:
-    """Leaves out what tells nothing of a life for sure, and what is private; what can't stand
-    alone is quoted with the sentence before it."""
+def _select_drafts(book: DraftBook) -> None:
+    """Removes drafts that surely state nothing about a life, or are private; joins a sentence that
+    can't stand alone with the one before it."""
     drafts = [d for d in book.drafts if any(map(str.isalnum, d.sentence.text))]
     wanted = [d for d in drafts if d.spoken.wanted or d.extra_turns]
-    in_talk = _turns_in_talk(drafts)
-    of_nobody = [draft.turn_id not in in_talk for draft in wanted]
+    about_people = _turns_about_people(drafts)
+    of_nobody = [draft.turn_id not in about_people for draft in wanted]
     judged = judge([draft.sentence.whole for draft in wanted], of_nobody)
     for draft, judgement in zip(wanted, judged, strict=True):
         draft.judgement = judgement
     _forget_imagined_roles(book.circle, wanted)
     units: list[tuple[Draft, bool]] = []
     for draft in wanted:
-        tells = _tells(draft)
-        before = units[-1] if units and _leans(draft) else None
-        whole = joined(before[0], draft) if before and not before[0].wish else None
-        if before is None or whole is None:
-            units.append((draft, tells))
+        states = _may_state(draft)
+        before = units[-1] if units and _needs_previous(draft) else None
+        merged = joined(before[0], draft) if before and not before[0].wish else None
+        if before is None or merged is None:
+            units.append((draft, states))
         else:
-            whole.judgement = draft.judgement if tells and not before[1] else whole.judgement
-            units[-1] = whole, tells or before[1]
-    told = (unit for unit, tells in units if tells and not _is_word(unit))
-    book.drafts = [unit for unit in told if not _is_private(unit)]
+            merged.judgement = draft.judgement if states and not before[1] else merged.judgement
+            units[-1] = merged, states or before[1]
+    selected = (unit for unit, states in units if states and not _is_lone_word(unit))
+    book.drafts = [unit for unit in selected if not _is_private(unit)]
 
 
-def _turns_in_talk(drafts: Sequence[Draft]) -> set[int]:
-    """The turns that speak of somebody, and the ``TALK`` turns behind each, which may go on about them
-    without naming them."""
-    spoken_of = {draft.turn_id for draft in drafts if draft.people()}
+def _turns_about_people(drafts: Sequence[Draft]) -> set[int]:
+    """Returns the ids of turns that mention somebody, and of the ``TALK`` turns after each, which
+    may go on about them without a mention."""
+    mentioning = {draft.turn_id for draft in drafts if draft.people()}
     turns = list(dict.fromkeys(draft.turn_id for draft in drafts))
     return {
         turn
         for at, turn in enumerate(turns)
-        if not spoken_of.isdisjoint(turns[max(0, at - TALK) : at + 1])
+        if not mentioning.isdisjoint(turns[max(0, at - TALK) : at + 1])
     }
 
 
-def _leans(draft: Draft) -> bool:
-    """Whether a sentence can't stand without the one before it, as it is too short or speaks of
-    nobody. What a few words do is not judged by themselves: a name or a place looks like a greeting."""
+def _needs_previous(draft: Draft) -> bool:
+    """Whether a sentence needs the one before it, as it is too short or mentions nobody. A few
+    words are not judged by themselves: a name or a place looks like a greeting."""
     asks = draft.sentence.end_mark[:1] in ("?", "？")
-    if asks or draft.wish or greets(draft.sentence.text) or _elsewhere(draft) >= OTHER:
+    if asks or draft.wish or greets(draft.sentence.text) or _other_act(draft) >= OTHER:
         return False
     return draft.is_fragment() or (not draft.explicit and not draft.spots)
 
 
-def _is_word(draft: Draft) -> bool:
-    """Whether it is a single word that answers nothing and hardly tells anything."""
+def _is_lone_word(draft: Draft) -> bool:
+    """Whether it is a single word that answers nothing and is hardly worth a memory."""
     alone = draft.before is None and not draft.wish and draft.size() < 2
     return alone and draft.judged.keep < WORD
 
 
 def _is_private(draft: Draft) -> bool:
-    """Whether its words hold a secret or a telephone number; the dates in its brackets are not read
-    with them, as digits behind a date look like a number."""
+    """Whether its words contain a secret or a telephone number. Dates in its brackets are not read,
+    as digits after a date look like a number."""
     text = " ".join([draft.before.text if draft.before else "", draft.words()])
     return is_private(text)
 
 
-def _tells(draft: Draft) -> bool:
-    """Whether a sentence may tell something of a life; the answer to a question does, which its
-    few words alone don't show, and so does what says whom it is about and hardly does anything
-    else."""
+def _may_state(draft: Draft) -> bool:
+    """Whether a sentence may state something about a life: an answer to a question does, though its
+    few words don't show it, and so does a sentence with a subject that hardly does otherwise."""
     if draft.before is not None and not draft.extra_turns:
-        # Whoever takes or refuses an offer only thanks for it.
+        # An answer that accepts or refuses an offer is only thanks.
         only_answers = draft.judged.act["greet"] >= OTHER or greets(draft.words())
         return not only_answers or not RE.offers.search(draft.before.text)
     if draft.before is not None or draft.wish:
         return True
-    states = draft.explicit and _elsewhere(draft) < UNTRUE  # with a subject it is no greeting
+    states = draft.explicit and _other_act(draft) < UNTRUE  # with a subject it is no greeting
     return states or (draft.judged.keep >= KEEP and not _does_else(draft))
 
 
 def _does_else(draft: Draft) -> bool:
-    """Whether it is as good as certain that a sentence does something else than to tell."""
-    return _elsewhere(draft) + draft.judged.act["greet"] >= OTHER
+    """Whether it is almost certain that a sentence does something else than state."""
+    return _other_act(draft) + draft.judged.act["greet"] >= OTHER
 
 
-def _elsewhere(draft: Draft) -> float:
+def _other_act(draft: Draft) -> float:
+    """Returns the probability that a sentence does one of the acts of ``ELSEWHERE``."""
     return sum(draft.judged.act[act] for act in ELSEWHERE)
 
 
-def _contacts(book: DraftBook, wanted: set[int]) -> list[PersonDraft]:
-    """Whom the batch speaks of as people of the user's life, and whose relatives they are."""
-    told = {one.ref for draft in book.drafts for one in draft.people()}
-    found = [
+def _extracted_people(book: DraftBook, wanted: set[int]) -> list[PersonDraft]:
+    """Returns the people of the user's life whom the turns mention, and the owners of these."""
+    mentioned = {one.ref for draft in book.drafts for one in draft.people()}
+    contacts = [
         one
         for one in book.circle.people
-        if set(one.turns) & wanted and _is_contact(one, told=one.ref in told)
+        if set(one.turns) & wanted and _is_contact(one, is_quoted=one.ref in mentioned)
     ]
-    owners = [one.owner for one in found if one.owner is not None and one.owner.owner is None]
-    owners += [owner for one in found for _, owner in one.ties if owner.named]
-    return [one for one in in_order(found) if one in found or one in owners]
+    owners = [one.owner for one in contacts if one.owner is not None and one.owner.owner is None]
+    owners += [owner for one in contacts for _, owner in one.ties if owner.named]
+    return [one for one in in_order(contacts) if one in contacts or one in owners]
 
 
 def _forget_imagined_roles(circle: Circle, drafts: Sequence[Draft]) -> None:
-    """Takes from new people with names the roles that only imagining sentences give (a dream), of all
-    that were said, kept or not."""
-    said = {
+    """Removes the roles of new named people that only sentences about imagined things (a dream)
+    state; ``drafts`` are all sentences, quoted or not."""
+    refs_with_role = {
         one.ref
         for draft in drafts
         if draft.judged.act["fiction"] + draft.judged.act["suppose"] < IMAGINED
@@ -274,27 +274,27 @@ def _forget_imagined_roles(circle: Circle, drafts: Sequence[Draft]) -> None:
         for one in spot.people
     }
     for one in circle.people:
-        if one.contact_id is None and one.named and one.ref not in said:
+        if one.contact_id is None and one.named and one.ref not in refs_with_role:
             one.role, one.owner = "", None
 
 
-def _is_contact(one: PersonDraft, *, told: bool) -> bool:
-    """Whether somebody is a person of the user's life: by a sure name, one used twice or beside a role,
-    or as a relative of the user's own of whom something is told."""
+def _is_contact(one: PersonDraft, *, is_quoted: bool) -> bool:
+    """Whether somebody is a person of the user's life: by a certain name, a less certain one used
+    twice or with a role, or as the user's own relative about whom something is quoted."""
     if one.contact_id is not None:
         return True
     if one.named:
-        borne_out = len(one.turns) > 1 or (one.role and not one.by_pronoun)
-        return one.certainty >= (CONTACT_BORNE_OUT if borne_out else CONTACT_NAME)
+        is_confirmed = len(one.turns) > 1 or (one.role and not one.by_pronoun)
+        return one.certainty >= (CONTACT_BORNE_OUT if is_confirmed else CONTACT_NAME)
     of_user = bool(one.role) and one.owner is None and not one.by_pronoun
-    return told and of_user and one.certainty >= CONTACT_ROLE
+    return is_quoted and of_user and one.certainty >= CONTACT_ROLE
 
 
 def _memory(draft: Draft, contacts: Sequence[PersonDraft]) -> ExtractedMemory:
     content, brackets = draft.content()
     quote = draft.words()
     dates = find_dates(quote, draft.spoken.turn.said_at, is_chinese(quote))
-    hits = _of_event(quote, [hit for hit in dates if hit.at])
+    hits = _event_dates(quote, [hit for hit in dates if hit.at])
     people = [one for one in draft.people() if one in contacts]
     kind = MemoryType.PREFERENCE if draft.wish else draft.judged.type
     ends = [hit.until for hit in hits if hit.until is not None]
@@ -315,8 +315,8 @@ def _memory(draft: Draft, contacts: Sequence[PersonDraft]) -> ExtractedMemory:
     )
 
 
-def _of_event(quote: str, hits: Sequence[DateHit]) -> Sequence[DateHit]:
-    """The dates on which something happens: without those of a denied clause, where there are
+def _event_dates(quote: str, hits: Sequence[DateHit]) -> Sequence[DateHit]:
+    """Returns the dates on which something happens: without those of denied clauses, if there are
     others (she can't come on the 4th, but on the 11th)."""
     ends = [match.span() for match in RE.clause_end.finditer(quote)]
 
@@ -329,8 +329,8 @@ def _of_event(quote: str, hits: Sequence[DateHit]) -> Sequence[DateHit]:
 
 
 def _subtype(draft: Draft, people: Sequence[PersonDraft]) -> Subtype:
-    """The user's own where they are its subject, or it is about them beside somebody. Of nobody
-    who is a contact it is as of whom it speaks, so that it is linked once they are one."""
+    """Returns SELF if the memory is about nobody else, or the user is its subject. If its people
+    are no contacts it has their subtype all the same, so that it is linked once they are."""
     own = draft.subject is None and (draft.explicit or draft.judged.about_user >= OWN)
     about = people or draft.people()
     if not about or (people and own):
@@ -347,13 +347,13 @@ def _facts(draft: Draft, contacts: Sequence[PersonDraft]) -> Iterator[Fact]:
 
 
 def is_believed(draft: Draft) -> bool:
-    """Whether a sentence is told as a fact, stands alone, and hardly does what need not be true."""
-    untrue = draft.judged.act["suppose"] + _elsewhere(draft)
+    """Whether a sentence is stated as a fact, stands alone, and hardly does what may be untrue."""
+    untrue = draft.judged.act["suppose"] + _other_act(draft)
     return draft.before is None and untrue < UNTRUE and draft.judged.modality["fact"] >= FACT
 
 
 def _last_day(hit: DateHit) -> datetime | None:
-    """The beginning of the last day of a longer time."""
+    """Returns the beginning of the last day of a period longer than a day, else None."""
     if hit.at is None or hit.until is None or hit.until - hit.at <= timedelta(days=1):
         return None
     return hit.until - timedelta(days=1)

@@ -1,6 +1,6 @@
-"""What people of the user's write of themselves in a chat with them: their turns are read like a
-user's, alone. Only whole sentences count in which nobody else is meant: "you" may be the user or a
-group, "we" anybody, and "my boss" is nobody whom the user knows."""
+"""Reads what contacts write about themselves in a chat with the user: the turns of each are read
+like a user's. Only sentences that mention nobody else count: "you" may be the user or a group, "we"
+anybody, and "my boss" is nobody whom the user knows."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -34,30 +34,30 @@ Read = Callable[[ExtractionRequest], Extraction]
 
 
 def with_self_statements(found: Extraction, request: ExtractionRequest, read: Read) -> Extraction:
-    """``found`` with what contacts among the speakers say of themselves, as ``read`` reads a user."""
+    """Returns ``found`` with what speakers state about themselves, read by ``read`` as a user's."""
     people = {person.ref: person for person in found.people}
     memories = list(found.memories)
     retracted = list(found.retracted_turn_ids)
     speakers = dict.fromkeys(turn.speaker for turn in request.turns if turn.role == CONTACT)
     for number, name in enumerate(speakers, start=1):
-        bearers = [one for one in request.people if _bears(one, name)]
+        bearers = [one for one in request.people if _has_name(one, name)]
         if len(bearers) > 1:
             continue  # nobody knows which of them
-        own = replace(
+        own_request = replace(
             request,
             turns=_own_words(request.turns, name),
             context=_own_words(request.context, name),
-            people=tuple(one for one in request.people if not _bears(one, name)),
+            people=tuple(one for one in request.people if not _has_name(one, name)),
             user_names=(name,),
             memories=(),
         )
-        told = read(own)
-        retracted += told.retracted_turn_ids
-        kept = [memory for memory in told.memories if not memory.people]
-        if kept:
-            person = _speaker(name, bearers, people.values(), f"s{number}")
+        statements = read(own_request)
+        retracted += statements.retracted_turn_ids
+        self_memories = [memory for memory in statements.memories if not memory.people]
+        if self_memories:
+            person = _person_of_speaker(name, bearers, people.values(), f"s{number}")
             people[person.ref] = person
-            memories += [_of(memory, person, name) for memory in kept]
+            memories += [_about_speaker(memory, person, name) for memory in self_memories]
     return replace(
         found,
         people=tuple(people.values()),
@@ -66,7 +66,7 @@ def with_self_statements(found: Extraction, request: ExtractionRequest, read: Re
     )
 
 
-def _bears(person: Person, name: str) -> bool:
+def _has_name(person: Person, name: str) -> bool:
     return normalise(name) in map(normalise, (person.name, *person.aliases))
 
 
@@ -79,7 +79,7 @@ def _own_words(turns: Iterable[Turn], name: str) -> tuple[Turn, ...]:
 
 
 def _of_oneself(content: str) -> str:
-    """The sentences in which somebody speaks of themself and of nobody else."""
+    """Returns the sentences in which the writer mentions themself and nobody else."""
     return "\n".join(
         sentence.whole
         for sentence in sentences(content)
@@ -90,12 +90,12 @@ def _of_oneself(content: str) -> str:
     )
 
 
-def _speaker(
-    name: str, bearers: list[Person], met: Iterable[ExtractedPerson], ref: str
+def _person_of_speaker(
+    name: str, bearers: list[Person], extracted: Iterable[ExtractedPerson], ref: str
 ) -> ExtractedPerson:
-    """The one whom the batch met already under this name, else the known one, else somebody new."""
+    """Returns the extracted person of this name or contact, else the known one, else a new one."""
     known = bearers[0] if bearers else None
-    for person in met:
+    for person in extracted:
         if (person.contact_id == known.id) if known else normalise(person.name) == normalise(name):
             return person
     if known is None:
@@ -106,7 +106,7 @@ def _speaker(
     )
 
 
-def _of(memory: ExtractedMemory, person: ExtractedPerson, name: str) -> ExtractedMemory:
+def _about_speaker(memory: ExtractedMemory, person: ExtractedPerson, name: str) -> ExtractedMemory:
     role = kinship(person.relationship or person.name)
     return replace(
         memory,
