@@ -101,7 +101,7 @@ def groups() -> dict[str, tuple[Role, ...]]:
 def _role_rows(*, many: bool) -> Iterator[tuple[str, Role]]:
     subtypes = mapping("role_kinds", "subtype")
     for row in rows("roles"):
-        if row["role"] and (row["number"] == "many") is many:
+        if (row["number"] == "many") is many:
             tags = frozenset(row["tags"].split())
             kind, level = row["role"], row["level"]
             yield row["word"], Role(kind, subtypes[kind], row["gender"], tags, level)  # type: ignore[arg-type]

@@ -140,6 +140,8 @@ def test_what_kind_of_role_it_is_may_stand_between_it_and_its_owner(text, word, 
         ("We had dinner with my sister Hope", "Hope"),
         ("his new boss Miles Archer is fun", "Miles Archer"),
         ("邻居有个女儿叫朵朵，爱画画", "朵朵"),
+        ("the whole crew calls him Badger", "Badger"),
+        ("I've been calling her Pebble for years", "Pebble"),
     ],
 )
 def test_a_word_for_a_person_introduces_a_name(text, name):
@@ -161,11 +163,50 @@ def test_whom_somebody_has_or_rings_is_not_that_somebody(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["my teacher Sunday school", "We saw a film called Heat", "妹妹叫外卖", "“a man called Horse”"],
+    [
+        "my teacher Sunday school",
+        "We saw a film called Heat",
+        "妹妹叫外卖",
+        "“a man called Horse”",
+        "I'll call him Thursday",
+        "We tuned the Baldwin at noon",
+    ],
 )
 def test_what_is_called_something_without_being_a_person(text):
     spans = person_spans(text)
     assert [text[s.start : s.end] for s in spans if s.kind == "name"] == []
+
+
+@pytest.mark.parametrize("text", ["跟老苗算是和好了 我姨还不信", "跟老苗算是和好了，我姨还不信"])
+def test_a_relative_with_whom_a_clause_begins_is_not_who_is_named_before(text):
+    spans = person_spans(text)
+    assert [text[s.start : s.end] for s in spans] == ["老苗", "姨"]
+    assert same_person(text, spans) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["She took a job in Florence.", "Ruben is from Paris, not Florence.", "他在Florence住过一年"],
+)
+def test_where_somebody_is_or_comes_from_is_nobody(text):
+    spans = person_spans(text)
+    assert "Florence" not in [text[s.start : s.end] for s in spans]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("We all believe in Florence.", "Florence"), ("在Florence家打牌", "Florence")],
+)
+def test_in_whom_and_at_whose_place_somebody_is_named(text, name):
+    spans = person_spans(text, ["Florence"])
+    assert name in [text[s.start : s.end] for s in spans]
+
+
+def test_a_place_of_one_text_is_nobody_in_another():
+    texts = ["Florence was lovely", "we lived in Florence then", "Florence rained all week"]
+    again = recurring(texts)
+    assert person_spans(texts[0])
+    assert [span for text in texts for span in person_spans(text, again=again)] == []
 
 
 @pytest.mark.parametrize("text", ["那姑娘叫裴宁", "这大叔真逗"])

@@ -219,7 +219,9 @@ def _personal_en(text: str) -> Iterator[Anaphor]:
         word = match["word"].lower()
         is_they = word.startswith("the")
         gender = "" if is_they else "female" if word in _FEMALE else "male"
-        is_whose = word in _POSSESSIVES and _is_before_noun(text, match.end())
+        verb = text[: match.start("word")].lower().split()[-1:]
+        is_named = bool(verb) and verb[0] in words("people_words", "calls")  # call her Dot
+        is_whose = word in _POSSESSIVES and not is_named and _is_before_noun(text, match.end())
         case: Case = "whose" if is_whose else "object" if word in _OBJECTS else ""
         number = 3 if is_they else 1
         yield Anaphor(

@@ -25,6 +25,7 @@ from understanding.people.span_evidence import (
     evidence,
     introduced,
     is_given,
+    is_located,
     is_name_noun,
     is_rare_in_names,
     is_surname,
@@ -52,9 +53,11 @@ _PARENTS = frozenset({"mother", "father", "grandmother", "grandfather"})
 _FIRST_PERSON = patterns("first_person")
 _OF = (["of"], ["of", "the"])
 _PRONOUN_ENDINGS = " 们們的"
-# The words before a name that introduce another person: has a son called, 有个儿子叫.
+# The words between two spans of different people: the first person has the second (has a son called,
+# 有个儿子叫), or a new clause begins with a relative of the user's (…, my mum).
 _NEW_PERSON = re.compile(
     r"(?i)\b(?:an?|another)\s[^,.;]{2,40}\b(?:called|named)\s*$|[个只位条][^，。,]{1,8}叫做?$"
+    r"|(?:\w[,，;；.。!！?？]\s{0,3}|[\u4e00-\u9fff]\s{1,3})(?P<own>my\s|our\s|[我俺咱][们家]?)$"
 )
 _OWNS_NEXT = re.compile(r"['’]s?\s+\w|的\w")
 # A genitive; ``kind`` are the words between it and the role that qualify the role.
@@ -94,7 +97,8 @@ def person_spans(
     spans = []
     for start, end, kind, probability in _segments(text, known):
         if kind == "name":
-            probability = max(probability, (again or {}).get(normalise(text[start:end]), 0.0))
+            elsewhere = (again or {}).get(normalise(text[start:end]))
+            probability = max(probability, elsewhere or 0.0) if elsewhere != 0.0 else 0.0
         if probability >= thresholds[kind]:
             is_name = kind == "name" or _is_given_name(text, start, end)
             spans.append(PersonSpan(start, end, "name" if is_name else "role", probability))
@@ -104,9 +108,13 @@ def person_spans(
 def recurring(texts: Iterable[str]) -> dict[str, float]:
     """Returns the words that may be names in several of ``texts`` and are no dictionary words: the
     normal form and the probability that it is a name. Each text is an independent witness
-    (noisy-or: Pearl 1988); a text that is repeated counts once."""
+    (noisy-or: Pearl 1988); a text that is repeated counts once. A word that one text uses as a
+    place has 0: one sense per discourse (Gale, Church & Yarowsky 1992)."""
     doubts: dict[str, list[float]] = {}
+    places: set[str] = set()
     for text in dict.fromkeys(texts):
+        toks = tokens(text)
+        places |= {t.norm for at, t in enumerate(toks) if is_located(toks, at, at + 1)}
         probabilities: dict[str, float] = {}
         for start, end, kind, probability in _segments(text, ()):
             name = normalise(text[start:end])
@@ -114,7 +122,8 @@ def recurring(texts: Iterable[str]) -> dict[str, float]:
                 probabilities[name] = max(probabilities.get(name, 0.0), probability)
         for name, probability in probabilities.items():
             doubts.setdefault(name, []).append(1 - probability)
-    return {name: 1 - math.prod(factors) for name, factors in doubts.items() if len(factors) > 1}
+    names = {name: 1 - math.prod(factors) for name, factors in doubts.items() if len(factors) > 1}
+    return names | dict.fromkeys(places, 0.0)
 
 
 def _segments(text: str, contact_names: Collection[str]) -> list[tuple[int, int, str, float]]:
@@ -136,12 +145,17 @@ def _segments(text: str, contact_names: Collection[str]) -> list[tuple[int, int,
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
         for one in sorted(apart([*introduced_names, *segments]))
         if one.kind == "role"
-        or not (_is_title_or_greeting(toks, one) or _is_of_place(text, toks, one))
+        or not (
+            _is_title_or_greeting(toks, one)
+            or _is_of_place(text, toks, one)
+            or is_located(toks, one.start, one.end)
+            or _is_thing(toks, one)
+        )
     ]
 
 
-# Words before "called" or "name is" (he's called, her name is, 他叫).
-_THIRD_PERSON = frozenset(("he", "she", "his", "her", "他", "她"))
+# Words before "called", "name is" or a name (he's called, her name is, we call him, 他叫).
+_THIRD_PERSON = frozenset(("he", "she", "his", "her", "him", "他", "她"))
 
 
 def _is_framed(row: Row) -> bool:
@@ -168,6 +182,14 @@ def _is_of_place(text: str, toks: Sequence[Token], name: Segment) -> bool:
         one.norm in words("context_en", "place_titles") and text[one.start].isupper()
         for one in (*word_before, toks[name.start])
     )
+
+
+def _is_thing(toks: Sequence[Token], name: Segment) -> bool:
+    """Whether "the" precedes a name and no noun follows it (the Baldwin at noon, not the Ana film)."""
+    if name.start == 0 or toks[name.start - 1].norm != "the":
+        return False
+    next_word = toks[name.end].norm if name.end < len(toks) else ""
+    return not next_word.isalpha() or next_word in words("stopwords")
 
 
 def _at_word_edges(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
@@ -324,11 +346,15 @@ def only_owns(text: str, end: int) -> bool:
 
 def _is_somebody_else(text: str, spans: Sequence[Placed], earlier_at: int, at: int) -> bool:
     """Whether the wording makes the span ``at`` somebody else than an earlier span: the earlier
-    person has or phoned the later one (Ida has a son called Max; Mum called Max), or the role
-    ``at`` only states the owner of the next word (Ida is my mum's sister: Ida is not the mum)."""
+    person has or phoned the later one (Ida has a son called Max; Mum called Max), a clause begins
+    with the role ``at`` (I met Ida, my mum was there), or the role only states the owner of the
+    next word (Ida is my mum's sister: Ida is not the mum)."""
     span, earlier = spans[at], spans[earlier_at]
     between = text[earlier.end : span.start]
-    if _NEW_PERSON.search(between) or (between.strip() == "called" and _is_unique(text, earlier)):
+    parted = _NEW_PERSON.search(between)
+    if parted and (parted["own"] is None or (span.kind == "role" and earlier.kind != "role")):
+        return True
+    if between.strip() == "called" and _is_unique(text, earlier):
         return True
     if span.kind != "role" or text[span.start : span.end] == text[earlier.start : earlier.end]:
         return False

@@ -462,17 +462,39 @@ def introduced(text: str, toks: Sequence[Token]) -> Iterator[tuple[int, int, int
         if token.norm == "叫":
             if after_jiao := _name_after_jiao(toks, at):
                 yield at, *after_jiao
-        elif token.norm in ("called", "named") or (token.norm in _COPULAS and previous == "name"):
-            noun_end = at - (previous in ("name", *_COPULAS))
+            continue
+        calls = token.norm in ("him", "her") and previous in words("people_words", "calls")
+        named = token.norm in ("called", "named") or (token.norm in _COPULAS and previous == "name")
+        if calls or named:
+            noun_end = at + calls - (previous in ("name", *_COPULAS))
             after = toks[at + 1 : at + 4]
             name = [
                 *takewhile(lambda t: _is_capitalised(text, t) or _is_written_name(text, t), after)
             ]
-            if name and name[0].norm not in titles("en"):
+            if name and name[0].norm not in titles("en").keys() | _WEEKDAYS | terms().keys():
                 yield noun_end, at + 1, at + 1 + len(name)
         elif _is_owned_noun(text, toks, at) and _is_written_name(text, toks[at + 1]):
             surname = [*takewhile(lambda one: _is_capitalised(text, one), toks[at + 2 : at + 3])]
             yield at + 1, at + 1, at + 2 + len(surname)
+
+
+def is_located(toks: Sequence[Token], start: int, end: int) -> bool:
+    """Whether the Latin word at [start, end) is where something is or somebody comes from (in Oslo, is
+    from Paris, not Oslo, 在Oslo). False before a genitive (in Ana's car) and after "believe in"."""
+    if start == 0 or toks[start].han or not toks[start].norm.isalpha():
+        return False
+    last, before_last = toks[start - 1].norm, toks[start - 2].norm if start > 1 else ""
+    if last in ("not", "and", "or"):
+        at = start - 2 - (before_last == ",")
+        return at > 0 and is_located(toks, at, at + 1)
+    if last == "from":
+        is_place = before_last in words("people_words", "comes")
+    else:
+        in_person = before_last in words("people_words", "in_somebody")
+        is_place = last == "在" or (last == "in" and not in_person)
+    next_word = toks[end].norm if end < len(toks) else ""
+    is_owner = next_word in words("people_words", "whose")
+    return is_place and not is_owner and toks[start].norm not in _MONTHS
 
 
 def _is_owned_noun(text: str, toks: Sequence[Token], at: int) -> bool:
@@ -491,6 +513,7 @@ def _is_written_name(text: str, token: Token) -> bool:
 
 
 _WEEKDAYS = frozenset(row["name"] for row in lexicon_rows("weekdays"))
+_MONTHS = frozenset(row["name"] for row in lexicon_rows("months"))
 _COPULAS = frozenset(("'s", "’s", "is", "was"))
 
 

@@ -23,7 +23,7 @@ from understanding.certainty import ANSWERS, TELLS_GENDER
 from understanding.coreference.antecedents import agrees
 from understanding.coreference.discourse import Relation
 from understanding.coreference.resolve import resolve_all
-from understanding.lexicon import titles
+from understanding.lexicon import titles, words
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key
 from understanding.people.person_tagger import only_owns, recurring
@@ -262,7 +262,7 @@ def learn_names(circle: Circle, spoken: SpokenTurn) -> bool:
         if one not in circle.people or other not in circle.people:
             continue
         is_pronoun = spot.how in ("pronoun", "several")
-        is_equal = spot.how == "name" and RE.equals.fullmatch(between)
+        is_equal = spot.how == "name" and RE.equals.match(f"{between}@{spoken.text[name.end :]}")
         is_called = _statement(RE.called, spot, spoken.text, between)
         # The turn mentions the bearer before the pronoun: our boss is a Tan, we call him Mr Tan.
         people_before = [s.who for s in spoken.spots if s.end <= spot.start]
@@ -297,19 +297,22 @@ def _is_role_of_other(spot: Spot, one: PersonDraft, other: PersonDraft) -> bool:
 
 def learn_full_names(circle: Circle, spoken: SpokenTurn) -> bool:
     """Merges a person introduced by a full name with the only one mentioned before, in this turn or
-    the last, whose name is formed from it (小楠; 大名周楠). Returns whether any were merged."""
+    the last, whose name is formed from it (小楠; 大名周楠), or by another name, with the only one named
+    before in this turn (小楠在读大学，英文名叫Nan). Returns whether any were merged."""
     merged = False
     for spot in spoken.spots:
-        one = spot.who
-        if one is None or spot.how != "name" or not RE.full_name.search(spoken.text[: spot.start]):
+        one, naming = spot.who, RE.full_name.search(spoken.text[: spot.start])
+        if one is None or spot.how != "name" or not naming:
             continue
+        named_before, is_other = _named_before(spoken, spot), naming["other"] is not None
+        recent = set() if is_other else _people_of_last_turn(circle, spoken.turn.id)
         short_named = [
             other
-            for other in _people_of_last_turn(circle, spoken.turn.id) | _named_before(spoken, spot)
+            for other in recent | named_before
             if other is not one
             and other.named
             and not (one.contact_id and other.contact_id)
-            and relate(tuple(other.known_as()), (spot.text,)).how in MADE_FROM
+            and (is_other or relate(tuple(other.known_as()), (spot.text,)).how in MADE_FROM)
         ]
         if len(short_named) == 1:
             circle.merge(short_named[0], one)
@@ -375,17 +378,23 @@ def _nicknamed(circle: Circle, spoken: SpokenTurn, quote: re.Match[str]) -> Pers
 
 
 def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Merges people who a turn says are one (Anna is Brenda's sister); returns whether it did."""
+    """Merges people who a turn says are one (Anna is Brenda's sister; that's my sister); returns
+    whether it did."""
     merged = False
     plain, spots = simplified(spoken.text), spoken.spots
     for spot in spots:
         role, start = spot.who, spot.start
         earlier = [other for other in spots if other.how != "user" and other.end <= start]
-        if role is None or spot.how != "role" or role.named or role.by_pronoun or not earlier:
+        if role is None or spot.how != "role" or role.named or role.by_pronoun:
             continue
         # Ida is my mum's sister: the mum is only the owner of the sister.
         owns = any(other.who is not None and other.who.owner is role for other in spots)
         if owns or only_owns(plain, spot.end):
+            continue
+        if not earlier and (one := _pointed_at(circle, spoken, spot)) is not None:
+            _merge_role(circle, one, role)
+            merged = True
+        if not earlier:
             continue
         before = earlier[-1]
         # After a name 's is a genitive, after a pronoun the verb (she's my cousin).
@@ -400,6 +409,19 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
             _merge_role(circle, one, role)
             merged = True
     return merged
+
+
+def _pointed_at(circle: Circle, spoken: SpokenTurn, role: Spot) -> PersonDraft | None:
+    """Returns the person whose role a turn states that begins with "that's my": the only one mentioned
+    in the last turn, if named, without a role and of no other gender."""
+    beginning = normalise(spoken.text[: role.start]).strip().replace("’", "'")
+    candidates = _people_of_last_turn(circle, spoken.turn.id) - {role.who}
+    one = next(iter(candidates)) if len(candidates) == 1 else None
+    if beginning not in words("people_words", "points") or one is None or role.who is None:
+        return None
+    two_contacts = one.contact_id is not None and role.who.contact_id is not None
+    is_fitting = agrees(role.who.gender, person_gender(one.person()))
+    return one if one.named and not one.role and is_fitting and not two_contacts else None
 
 
 def learn_answer(circle: Circle, asked: SpokenTurn, spoken: SpokenTurn) -> bool:
@@ -454,7 +476,7 @@ def _bearer(
     without a name: in this turn before it, of the several, or of the last turn. Somebody with a
     name may have a nickname (they call him Bear), but no other name (his name's Gary)."""
     one, turn_id, gender = spot.who, spoken.turn.id, _gender(spot.text)
-    named_before = _named_before(spoken, spot)
+    named_before = _named_before(spoken, spot) - _callers(spoken, spot)
     roles = [s.who for s in spoken.spots if s.how == "role" and s.end <= spot.start]
     unnamed_here = {who for who in roles if who is not None and not who.named}
     is_pronoun = spot.how in ("pronoun", "several")
@@ -480,6 +502,15 @@ def _bearer(
         is_titled = all(title_of(name_key(known))[1] for known in one.known_as())
         return one if is_form or is_titled else None
     return one if _identifies_person(spot) else None
+
+
+def _callers(spoken: SpokenTurn, pronoun: Spot) -> set[PersonDraft | None]:
+    """Returns the people who call the pronoun's person by a name (Oona calls her), so are not meant."""
+    words_between = {
+        s.who: spoken.text[s.end : pronoun.start].lower().split() for s in spoken.spots
+    }
+    verbs = words("people_words", "calls")
+    return {who for who, gap in words_between.items() if 0 < len(gap) < 3 and gap[-1] in verbs}
 
 
 def _agreeing_before(circle: Circle, spot: Spot, turn_id: int) -> list[PersonDraft]:

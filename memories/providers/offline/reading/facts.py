@@ -17,7 +17,7 @@ from understanding.people.person_tagger import is_own_family
 from understanding.people.span_evidence import before
 from understanding.roles import groups, terms
 from understanding.segmentation import tagged
-from understanding.statements.wordings import NOT_EN, NOT_ZH
+from understanding.statements.wordings import NOT_EN, NOT_ZH, negations
 from understanding.text import HAN, is_han, simplified
 
 RE = patterns(__file__, NOT_EN=NOT_EN, NOT_ZH=NOT_ZH)
@@ -150,7 +150,9 @@ def stated(text: str) -> list[Value]:
             # A noun or a genitive before Chinese words may be the subject of a direct row.
             between = tagged(lead.strip()) if row.get("direct") and HAN.search(lead) else ()
             noun = any(tag[:1] == "n" or word == "的" for word, tag in between)
-            if noun or RE.unsettled.search(surroundings):
+            # He has no asthma: the words that the pattern itself matched before the value.
+            is_denied = negations(text[match.start() : start])
+            if noun or is_denied or RE.unsettled.search(surroundings):
                 continue
             value = _usual_form(key, text[start:end])
             is_place = key == "company" and value in places

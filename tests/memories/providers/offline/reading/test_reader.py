@@ -375,6 +375,9 @@ def test_a_name_keeps_its_rare_surname_and_a_role_what_makes_it_former():
             ("location", "Porto"),
         ),
         (("我同事老费的太太是小学老师，姓苗。",), "zh", "老费", ("job_title", "小学老师")),
+        (("my friend Nadia has never had asthma, I asked",), "en", "Nadia", ("health", "asthma")),
+        (("my friend Nadia's not lactose intolerant",), "en", "Nadia", ("health", "lactose")),
+        (("my aunt Jo has no diabetes after all",), "en", "Jo", ("health", "diabetes")),
     ],
 )
 def test_what_may_be_of_somebody_else_or_of_nothing_is_no_attribute(lines, language, name, fact):
@@ -795,10 +798,37 @@ def test_a_colleague_of_whom_a_pronoun_means_is_none_of_the_user():
         # What is said to be a name is one, whatever else it means.
         (("我外甥出生了，小名叫西瓜。", "西瓜满月酒我没赶上。"), {("西瓜", "外甥")}),
         (("我同桌贺磊，外号叫馒头，特别能吃。",), {("贺磊", "同桌")}),
+        # That is who was spoken of.
+        (("Oona rang at six in the morning.", "that's my sister, she's 31"), {("Oona", "sister")}),
+        (("贺兰昨天又加班了。", "那是我表妹，在苏州。"), {("贺兰", "表妹")}),
+        (
+            ("Radu rang at six.", "That's my landlady's doorbell."),
+            {("Radu", ""), ("landlady", "landlady")},
+        ),
     ],
 )
 def test_a_name_is_of_whom_has_none_yet(lines, people):
     assert relationships_by_name(talk(*lines)) == people
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (("My flatmate Radu cooked.", "The rest of us call him Badger."), {"Radu", "Badger"}),
+        (("My flatmate is called Radomir, Radu to us.",), {"Radomir", "Radu"}),
+        (("My cousin Elisabeta, Lisa for short, moved in.",), {"Elisabeta", "Lisa"}),
+        (("我外甥女朵朵明年就毕业了，现在在成都实习，英文名叫Dora。",), {"朵朵", "Dora"}),
+    ],
+)
+def test_another_name_is_of_whom_is_said_to_bear_it(lines, names):
+    extraction = talk(*lines)
+    assert [{one.name, *one.aliases} for one in extraction.people] == [names]
+
+
+def test_who_calls_somebody_something_is_not_called_so():
+    extraction = talk("My aunt Vi turned eighty.", "Oona calls her Dot.")
+    names = {one.name: set(one.aliases) for one in extraction.people}
+    assert names == {"Vi": {"Dot"}, "Oona": set()}
 
 
 @pytest.mark.parametrize(
