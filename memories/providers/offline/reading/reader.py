@@ -235,7 +235,11 @@ def _may_state(draft: Draft) -> bool:
         return not only_answers or not RE.offers.search(draft.before.text)
     if draft.before is not None or draft.wish:
         return True
-    states = draft.explicit and _other_act(draft) < UNTRUE  # with a subject it is no greeting
+    # With a subject it is no greeting; of somebody by name, short statements look like jokes to the
+    # head (Ivo sold his boat).
+    is_of_named = draft.subject is not None and draft.subject.named
+    joke = draft.judged.act["joke"] if is_of_named else 0.0
+    states = draft.explicit and _other_act(draft) - joke < UNTRUE
     return states or (draft.judged.keep >= KEEP and not _does_else(draft))
 
 
