@@ -88,7 +88,7 @@ def _weighted_words(text: str) -> tuple[tuple[str, float], ...]:
             month = MONTHS[piece["month"]] if piece["month"] else numbers[0]
             weighted.append((f"{month}/{numbers[-1]}", _DATE_WEIGHT))
         elif piece["number"]:
-            digits = 1 if _YEAR.fullmatch(piece[0]) else len(re.sub(r"\D", "", piece[0]))
+            digits = 1 if _YEAR.fullmatch(piece[0]) else sum(map(str.isdecimal, piece[0]))
             size = min(digits, len(_NUMBER_WEIGHTS))
             weighted.append((piece[0].lstrip("0") or "0", _NUMBER_WEIGHTS[size - 1]))
         elif piece["latin"]:

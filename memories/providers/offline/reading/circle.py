@@ -105,8 +105,13 @@ def extends(full: str, short: str) -> bool:
 
 
 def _may_be_one(name: str, other: str) -> bool:
-    """Whether one of two names is the other with a surname, given name or title added."""
+    """Whether one of two names is the other with a surname, given name or title added, or has the
+    same title and only the initial (Mrs K, Mrs Kaur)."""
     pairs = ((name, other), (other, name))
+    (first, title), (second, other_title) = title_of(name_key(name)), title_of(name_key(other))
+    is_initial = title == other_title != "" and 1 in (len(first), len(second)) and first.isascii()
+    if is_initial and first[:1] == second[:1]:
+        return True
     return any(extends(a, b) or title_of(name_key(a))[0] == name_key(b) for a, b in pairs)
 
 

@@ -143,6 +143,15 @@ def test_the_same_words_about_another_are_another_matter():
         ("孙悦住在厦门", ("location", "厦门"), "孙悦其实不住厦门，我记错了"),
         ("Yue lives in Leeds", ("location", "Leeds"), "Yue moved away from Leeds"),
         ("Yue is a plumber", ("job_title", "plumber"), "Yue is no longer a plumber"),
+        (
+            "Yue is allergic to figs",
+            ("allergy", "figs"),
+            "sorry, yue isnt allergic to figs, its kiwi",
+        ),
+        ("Yue has asthma", ("health", "asthma"), "Yue doesn't have asthma, the doctor says"),
+        ("Yue is vegan", ("diet", "vegan"), "Yue is not vegan any more"),
+        ("孙悦对榛子过敏", ("allergy", "榛子"), "说错了，孙悦对榛子不过敏"),
+        ("孙悦有胃炎", ("health", "胃炎"), "孙悦不是胃炎，查过了"),
     ],
 )
 def test_words_that_say_that_a_known_value_is_over_end_it(old, fact, new):
@@ -164,6 +173,9 @@ def test_words_that_say_that_a_known_value_is_over_end_it(old, fact, new):
         ("孙悦住在厦门", ("location", "厦门"), "孙悦这周不在厦门"),
         ("Yue works at Acme", ("company", "Acme"), "Yue isn't at the Acme Arena"),
         ("Yue has a cat", ("pet", "cat"), "Yue left cat food here"),
+        ("Yue is allergic to figs", ("allergy", "figs"), "Yue is not just allergic to figs"),
+        ("Yue is allergic to figs", ("allergy", "figs"), "not figs again, says Yue"),
+        ("孙悦有高血压", ("health", "高血压"), "孙悦没有高血压药了"),
     ],
 )
 def test_words_that_leave_it_open_end_nothing(old, fact, new):

@@ -818,6 +818,8 @@ def test_a_name_is_of_whom_has_none_yet(lines, people):
         (("My flatmate is called Radomir, Radu to us.",), {"Radomir", "Radu"}),
         (("My cousin Elisabeta, Lisa for short, moved in.",), {"Elisabeta", "Lisa"}),
         (("我外甥女朵朵明年就毕业了，现在在成都实习，英文名叫Dora。",), {"朵朵", "Dora"}),
+        (("I met our neighbour Mrs Kaur.", "Mrs K lent me her drill."), {"Mrs Kaur", "Mrs K"}),
+        (("贺师傅来过了，就是以前一个厂的贺长林。",), {"贺长林", "贺师傅"}),
     ],
 )
 def test_another_name_is_of_whom_is_said_to_bear_it(lines, names):
