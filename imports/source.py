@@ -48,7 +48,7 @@ class Source:
         try:
             if not self.member:
                 with self.path.open("rb") as stream:
-                    yield cast(BinaryIO, _Limited(stream))
+                    yield cast(BinaryIO, io.BufferedReader(_Limited(stream)))
                 return
             with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as stream:
                 yield cast(BinaryIO, io.BufferedReader(_Limited(cast(BinaryIO, stream))))

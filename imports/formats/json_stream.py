@@ -83,7 +83,7 @@ def json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def without_mark(stream: Any) -> Any:
     """Returns the stream, past its byte order mark."""
-    head = stream.peek(3)[:3] if hasattr(stream, "peek") else b""
+    head = stream.peek(3)[:3]
     if head == b"\xef\xbb\xbf":
         stream.read(3)
     return stream

@@ -197,6 +197,14 @@ def test_other_encodings_are_read(encoding: str, tmp_path: Path) -> None:
     assert written(list(turns(path, UTC))) == CASES["wechat"][3]
 
 
+@pytest.mark.parametrize("case", ["chatgpt", "claude", "telegram", "chatlab jsonl"])
+def test_a_byte_order_mark_is_skipped(case: str, tmp_path: Path) -> None:
+    name, content, _, expected = CASES[case]
+    path = tmp_path / name
+    path.write_bytes(as_text(content).encode("utf-8-sig"))
+    assert written(list(turns(path, UTC))) == expected
+
+
 def read_all(content: bytes) -> int:
     """How many messages are found; raises nothing but NotReadable."""
     with TemporaryDirectory() as folder:
