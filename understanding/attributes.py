@@ -20,7 +20,8 @@ from understanding.lexicon.rules import content
 
 # The endings of the keys of important dates, known or not (gotcha_day).
 _YEARLY = ("birthday", "anniversary", "_day", "生日", "纪念日", "忌日")
-_NOT_IN_KEY = re.compile(r"[^\w]+")
+_NOT_IN_KEY = re.compile(r"\W+")
+LONGEST_KEY = 50  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +55,23 @@ TRAITS = ("personality", "likes", "dislikes", "interests", "habit", "work_style"
 YEARLY = tuple(key for key in ATTRIBUTES if key.endswith(_YEARLY))
 
 
+_KEY_BY_LABEL = {
+    text.lower(): key for key, attribute in ATTRIBUTES.items() for text in attribute.labels.values()
+}
+
+
 def attribute_key(text: str) -> str:
-    """Returns ``text`` as an attribute key in lower_snake_case, cut to 40 characters."""
-    return _NOT_IN_KEY.sub("_", unicodedata.normalize("NFKC", text).lower()).strip("_")[:40]
+    """Returns ``text`` as an attribute key: the known key whose label it is in any language
+    (生日, Birthday), else itself in lower_snake_case, cut to LONGEST_KEY."""
+    plain = unicodedata.normalize("NFKC", text).strip().lower()
+    return _KEY_BY_LABEL.get(plain) or _NOT_IN_KEY.sub("_", plain).strip("_")[:LONGEST_KEY]
 
 
 def is_key(key: str) -> bool:
-    """Whether ``key`` can be the key of an attribute: lower_snake_case, at most 50 characters."""
-    return (
-        key.isascii() and key.isidentifier() and key.islower() and key[0] != "_" and len(key) <= 50
-    )
+    """Whether ``key`` can be the key of an attribute: lower_snake_case, in letters of any script,
+    at most LONGEST_KEY characters."""
+    is_word = f"_{key}".isidentifier() and key == key.lower()
+    return is_word and key[:1] not in ("", "_") and len(key) <= LONGEST_KEY
 
 
 def is_single(key: str) -> bool:

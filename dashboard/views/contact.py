@@ -37,7 +37,7 @@ from dashboard.views.dates import rows_of
 from dashboard.words import language_of
 from memories.corrections import edit_dates, merge_contacts, not_people
 from memories.history.mention_rhythm import rhythms
-from understanding.attributes import ATTRIBUTES, label
+from understanding.attributes import ATTRIBUTES, attribute_key, label
 from understanding.text import estimate_tokens
 
 MAX_TEXT = 200
@@ -307,7 +307,7 @@ def _reason(request: HttpRequest) -> str:
 @access.action
 def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
     """Adds a value of an attribute (``new``), replaces ``old`` by it, or removes ``old``."""
-    key = _attribute_key(request.POST.get("key", ""))
+    key = _attribute_key(person, request.POST.get("key", ""))
     old, new = (_clean_value(request.POST.get(name, "")) for name in ("old", "new"))
     if "remove" in request.POST:
         new = ""
@@ -328,13 +328,14 @@ def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
     return to_tab(request, person)
 
 
-def _attribute_key(text: str) -> str:
-    """Returns ``blood_type`` for "Blood type" or a label in either language; "" if it is no key."""
-    text = text.strip().lower()
-    for key, attribute in ATTRIBUTES.items():
-        if text in (key, *(name.lower() for name in attribute.labels.values())):
-            return key
-    key = re.sub(r"[\s_-]+", "_", text)
+def _attribute_key(person: Contact, text: str) -> str:
+    """Returns a key that the person has, the key of a label in either language, or ``blood_type``
+    for "Blood type"; "" if it is no key."""
+    if text in person.attributes:  # a model's may be in another script
+        return text
+    if (key := attribute_key(text)) in ATTRIBUTES:
+        return key
+    key = re.sub(r"[\s_-]+", "_", text.strip().lower())
     return key if _KEY.fullmatch(key) else ""
 
 

@@ -13,7 +13,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import edit
 from contacts.models import Contact, ContactQuerySet
 from memories.corrections.edit_own_card import state_own
-from understanding.attributes import ATTRIBUTES, YEARLY, attribute_key, is_yearly, label
+from understanding.attributes import ATTRIBUTES, YEARLY, attribute_key, is_yearly
 from understanding.dates.important_dates import (
     YearlyDay,
     day_key,
@@ -22,7 +22,6 @@ from understanding.dates.important_dates import (
     read,
     text,
 )
-from understanding.languages import LANGUAGES
 
 
 class InvalidDate(CodedError):
@@ -112,8 +111,7 @@ def one(end_user: EndUser, date_id: UUID) -> ImportantDate | None:
 
 def kind_of(said: str) -> str:
     """Returns a kind of date as it is stored: ``Gotcha`` as ``gotcha_day``. Raises InvalidDate."""
-    key_by_label = {label(key, language): key for key in YEARLY for language in LANGUAGES}
-    key = key_by_label.get(said) or day_key(attribute_key(said))
+    key = day_key(attribute_key(said))
     if not key or key == "_day" or (key in ATTRIBUTES and not is_yearly(key)):
         raise InvalidDate(Reason("no_kind_of_date"))
     return key

@@ -7,6 +7,8 @@ from contacts.models import json_value
 from memories.doctor import invariants
 from tests.factories import make_contact, make_end_user
 from understanding import attribute_index
+from understanding.attributes import attribute_key, is_key
+from understanding.dates.important_dates import day_key
 
 
 @pytest.mark.django_db
@@ -54,3 +56,25 @@ def test_the_keys_of_a_contact_are_bounded():
 def test_two_values_have_one_form_when_they_say_the_same(attribute, one, other, same):
     forms = [attribute_index.form(attribute, value) for value in (one, other)]
     assert (forms[0] == forms[1] != "") is same
+
+
+@pytest.mark.parametrize(
+    ("stated", "key"),
+    [
+        ("生日", "birthday"),
+        ("Job", "job_title"),
+        ("Blood type", "blood_type"),
+        ("血型", "血型"),
+        ("2nd job", "2nd_job"),
+        ("how often they " * 9, "how_often_they_how_often_they_how_often_they_how_o"),
+    ],
+)
+def test_every_key_that_a_model_can_store_can_be_corrected(stated, key):
+    assert attribute_key(stated) == key
+    assert is_key(key)
+    assert is_key(day_key(key))
+
+
+@pytest.mark.parametrize("text", ["", "Blood", "blood type", "_blood", "b-type", "b" * 51])
+def test_what_is_no_key(text):
+    assert not is_key(text)

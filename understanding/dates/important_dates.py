@@ -14,7 +14,7 @@ from typing import Any
 
 from borax.calendars.lunardate import LCalendars, LunarDate, TextUtils
 
-from understanding.attributes import ATTRIBUTES, is_yearly
+from understanding.attributes import ATTRIBUTES, LONGEST_KEY, is_yearly
 from understanding.dates.relative_dates import groups_of
 from understanding.lexicon import alternation, finder, words
 from understanding.numerals import MONTH, MONTHS, with_digits
@@ -198,7 +198,9 @@ def of_attributes(attributes: Mapping[str, Any]) -> Iterator[tuple[str, str, Yea
 
 def day_key(kind: str) -> str:
     """Returns the attribute key for a kind of important date: ``gotcha_day`` for ``gotcha``."""
-    return kind if is_yearly(kind) or kind in ATTRIBUTES else f"{kind}_day"
+    if is_yearly(kind) or kind in ATTRIBUTES:
+        return kind
+    return f"{kind[: LONGEST_KEY - len('_day')]}_day"
 
 
 def days_that_matter(message: str, today: date) -> tuple[timedelta, list[str]]:

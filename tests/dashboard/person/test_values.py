@@ -81,6 +81,14 @@ def test_a_value_is_added_changed_and_removed(
     assert [v["value"] for v in fresh(hong).attributes["company"]] == ["字节", "华为"]
 
 
+def test_a_value_under_a_key_of_a_model_in_chinese_is_corrected(
+    reviewer: Client, user: EndUser
+) -> None:
+    person = make_contact(user, "林悦", attributes={"血型": [json_value("A")]})
+    reviewer.post(at(person, "attributes/"), {"key": "血型", "old": "A", "new": "B"})
+    assert fresh(person).attributes["血型"] == [json_value("B")]
+
+
 def test_a_value_is_changed_with_its_day_and_reason_and_says_who_stated_it(
     reviewer: Client, user: EndUser, hong: Contact
 ) -> None:
