@@ -156,10 +156,10 @@ def _coming_entries(
             occurrence = important_dates.next_on(day, today)
             if occurrence is not None and occurrence.on - today <= important_dates.SOON:
                 when = important_dates.date_text(occurrence.on, today, language)
-                yield occurrence.on, when, date_said(entry["kind"], occurrence.years, language)
+                yield occurrence.on, when, describe_date(entry["kind"], occurrence.years, language)
 
 
-def date_said(kind: str, years: int | None, language: str) -> str:
+def describe_date(kind: str, years: int | None, language: str) -> str:
     """Describes an important date for a prompt: ``birthday, turns 30``."""
     caption = one_line(label(kind, language), 40)
     if kind not in ATTRIBUTES:

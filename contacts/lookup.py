@@ -15,7 +15,7 @@ from understanding.attributes import YEARLY
 from understanding.coreference.discourse import staying
 from understanding.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from understanding.dates.important_dates import days_that_matter, next_on, read
-from understanding.people.mentions import find_people, keys_in, told_apart
+from understanding.people.mentions import find_people, keys_in, without_excluded_namesakes
 from understanding.text_document import read as read_document
 from understanding.types import Entry, Mention, Person, Utterance
 
@@ -171,7 +171,9 @@ def _visible(
     """The result without archived contacts, read only so that nobody else is taken for them."""
     visible = {pk: one for pk, one in contacts.items() if not one["archived"]}
     standing = [mention for mention in mentions if mention.person.id in visible]
-    mentions = told_apart(message, standing, {pk: one["card"] for pk, one in visible.items()})
+    mentions = without_excluded_namesakes(
+        message, standing, {pk: one["card"] for pk, one in visible.items()}
+    )
     near = [*_own_dates(end_user, today), *_near_dates(visible, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))

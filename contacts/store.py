@@ -91,7 +91,7 @@ def named(end_user: EndUser, person: Described, others: Collection[UUID] = ()) -
     if not person.namesake:
         return bearers[0] if len(bearers) == 1 else None
     relationships = [bearer.relationship for bearer in bearers]
-    place = namesakes.meant(relationships, person.relationship, another=True)
+    place = namesakes.index_of_bearer(relationships, person.relationship, another=True)
     return bearers[place] if place is not None else None
 
 

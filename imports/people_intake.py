@@ -27,7 +27,7 @@ from memories.models.memory import content_hash
 from memories.search import context_tokens
 from memories.types import MemoryType, Subtype
 from understanding.languages import wording
-from understanding.statements.secrets import cleared
+from understanding.statements.secrets import without_secrets
 from understanding.text import truncate
 
 VERB = "import_people"
@@ -66,12 +66,12 @@ class Plan:
 
 def plan(end_user: EndUser, dump: Dump, choices: Mapping[int, str] | None = None) -> Plan:
     """Returns what importing a file would change. ``choices`` as in ``match``. Raises UnknownChoice."""
-    statements = cleared(dump.statements)
+    statements = without_secrets(dump.statements)
     dump = replace(
         dump,
-        entries=cleared(dump.entries),
+        entries=without_secrets(dump.entries),
         statements=statements,
-        ties=cleared(dump.ties),
+        ties=without_secrets(dump.ties),
         left_out=dump.left_out + len(dump.statements) - len(statements),
     )
     entries = [_in_language(entry, end_user.language) for entry in dump.entries]

@@ -17,7 +17,7 @@ from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError, RefusedError
 from memories.providers.interface import LanguageProvider
 from memories.types import NO_USAGE, Reply, Usage
-from understanding.statements.secrets import cleared, is_private
+from understanding.statements.secrets import is_private, without_secrets
 from understanding.text import encodable, estimate_tokens
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ def ask(
         write_failure(end_user, provider, purpose, error)
         raise
     write(end_user, provider, purpose, reply.usage, messages=messages)
-    return cleared(reply.value)
+    return without_secrets(reply.value)
 
 
 def traced(asked: Asked, purpose: str) -> AbstractContextManager[Span]:

@@ -11,7 +11,7 @@ from contacts.cards import line
 from understanding.attributes import ON_OWN_CARD, is_single, label
 from understanding.languages import wording
 from understanding.names import KIN, kinds_of
-from understanding.roles import is_anothers, roles_of, terms
+from understanding.roles import is_relation_of_other, roles_of, terms
 from understanding.text import estimate_tokens, normalise, one_line
 
 MOST_TOKENS = 150
@@ -86,7 +86,7 @@ def is_family(name: str, relationship: str) -> bool:
     roles = roles_of(relationship or name)
     if not roles or any(r.subtype not in ("partner", "family") or "ex" in r.tags for r in roles):
         return False
-    return not is_anothers(relationship) if relationship else normalise(name) in terms()
+    return not is_relation_of_other(relationship) if relationship else normalise(name) in terms()
 
 
 def render(known: Attributes, language: str) -> str:

@@ -6,7 +6,7 @@ confidence below, counted on the corpus or, if it could not be counted, chosen.
 
 # From here on a mention counts, named or not. On held-out authors as many cases are exact from 0.4
 # to 0.7; a higher threshold loses a seventh of the wrong mentions and a twentieth of the right.
-MEANT = 0.5
+MENTION_THRESHOLD = 0.5
 # From here on a mention is a name; a role word with less may still be an anaphor (医生).
 NAMED = 0.8
 # From here on a known name decides the edges of the tagger's spans, and counts alone if the tagger
@@ -20,7 +20,7 @@ LEAST = {"name": 0.35, "role": 0.5}
 # and hardly ever in messages that mention nobody.
 CONTACT_NAME, CONTACT_BORNE_OUT, CONTACT_ROLE = 0.65, 0.4, 0.7
 # Thresholds of a pronoun: to learn a gender or name, to read facts, to be noted in a quote.
-TELLS_GENDER, CERTAIN, NOTED = 0.6, 0.9, 0.95
+TELLS_GENDER, CERTAIN, NOTE_THRESHOLD = 0.6, 0.9, 0.95
 
 # Confidence of evidence that no model weighs.
 # A short form that the table of names lists, written as a name: the corpus has too few for the
@@ -32,6 +32,6 @@ CLUE = 0.6
 FADES = 0.8  # factor per message that does not mention a person whom the conversation was about
 REFERENCE = 0.85  # a phrase of the user's own that only one person has
 RELATIVE = 0.85  # a known relative whose owner is named: measured on the corpus
-FOLLOWS = 0.9  # a role word right after its owner refers to a person of that owner
-ANSWERS = 0.6  # an answer is about the person of its question
-GOES_ON = 0.8  # a sentence without people is about those of the sentence before
+OWNED_ROLE_CONFIDENCE = 0.9  # a role word right after its owner refers to a person of that owner
+ANSWER_CONFIDENCE = 0.6  # an answer is about the person of its question
+CONTINUED_CONFIDENCE = 0.8  # a sentence without people is about those of the sentence before

@@ -14,7 +14,7 @@ from nicknames import NickNamer
 from rapidfuzz.distance import OSA
 
 from understanding.lexicon import mapping, titles, words
-from understanding.roles import groups, is_anothers, roles_of, terms
+from understanding.roles import groups, is_relation_of_other, roles_of, terms
 from understanding.segmentation import cut
 from understanding.text import is_cjk, is_han, normalise
 from understanding.types import How, NameKey, Person
@@ -236,7 +236,7 @@ def lookup_keys(person: Person) -> tuple[NameKey, ...]:
     for key, how, text in keyed:
         add(_index_key(key), how, text)
     for text in (person.relationship, *(text for text, _ in spellings)):
-        prefix = OF if is_anothers(text) else KIN
+        prefix = OF if is_relation_of_other(text) else KIN
         for role in roles_of(text):
             add(prefix + role.kind, "kinship", text)
     for phrase, how in _role_spellings(person):
@@ -264,10 +264,10 @@ def role_phrases(relationship: str) -> tuple[str, ...]:
     master, master; 饮料业务员, 业务员. It omits relations of others, and single words of the role tables,
     which are found as roles."""
     phrases: dict[str, None] = {}
-    if is_anothers(relationship):
+    if is_relation_of_other(relationship):
         return ()
     for text in _PHRASE_BREAK.split(relationship):
-        if not text.strip() or is_anothers(text):
+        if not text.strip() or is_relation_of_other(text):
             continue
         key = name_key(_bare_role(_QUALIFIER.split(text.strip())[0]))
         if not key:

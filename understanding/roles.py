@@ -138,7 +138,7 @@ def tagged(roles: tuple[Role, ...], tag: str) -> tuple[Role, ...]:
 
 
 @lru_cache(maxsize=4096)
-def is_anothers(relationship: str) -> bool:
+def is_relation_of_other(relationship: str) -> bool:
     """Whether a relationship text states what somebody is to another person than the user: Ben's
     sister, 老婆的闺蜜, 她妈妈, a friend of my wife. "My little sister" and 公司的同事 do not."""
     key = lex.own_prefix.sub("", normalise(relationship).strip())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
 
-from contacts.cards import date_said
+from contacts.cards import describe_date
 from memories.context.request import ContextRequest
 from understanding.dates.important_dates import date_text
 from understanding.lexicon.rules import content
@@ -190,7 +190,7 @@ def _date_line(near: InjectedDate, today: date, language: str) -> str:
         name=(f"“{name}”" if names_role(name) else name) or words["user"],
         on=date_text(near.on, today, language),
         when=when,
-        what=date_said(near.kind, near.years, language),
+        what=describe_date(near.kind, near.years, language),
     )
 
 

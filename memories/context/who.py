@@ -30,8 +30,8 @@ from memories.providers.factory import resolving_provider
 from memories.providers.openai.provider import OpenAIProvider
 from memories.search.context_tokens import PAUSE
 from memories.types import CONTACT, MeantPeople, Reply, ShownTurn, Usage, WhoRequest
-from understanding.coreference.resolve import may_mean_one
-from understanding.statements.own_words import without_injected, without_others
+from understanding.coreference.resolve import may_refer_to_one
+from understanding.statements.own_words import without_injected, without_injected_and_client_text
 from understanding.types import Mention, Person
 
 # No model is asked about mentions of at least SURE confidence, or pronouns of SURE_AMONG if
@@ -83,7 +83,9 @@ def _cleaned(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
     """Returns the turns without injected text, and the user's also without what a client wrote."""
     user = Message.Role.USER
     texts = (
-        without_others(turn.text) if turn.role == user else without_injected(turn.text)
+        without_injected_and_client_text(turn.text)
+        if turn.role == user
+        else without_injected(turn.text)
         for turn in turns
     )
     return [turn._replace(text=text) for turn, text in zip(turns, texts, strict=True)]
@@ -230,7 +232,7 @@ def doubted(
     may be meant."""
     named = [mention for mention in mentions if mention.how != "conversation"]
     if not named:
-        return frozenset() if talked_of and may_mean_one(message) else None
+        return frozenset() if talked_of and may_refer_to_one(message) else None
     unlikely = {mention for mention in named if mention.confidence < SURE}
     phrases = [mention for mention in named if mention.how == "reference"]
     places = Counter((mention.start, mention.end) for mention in named)

@@ -150,7 +150,7 @@ def _hide(
 def _messages_with_secret(end_user: EndUser, asked: Message) -> set[int]:
     """Returns the user's earlier messages that state a secret of the kind that ``asked`` asks to
     forget: no memory contains one, and users should not have to repeat it."""
-    kinds = secrets.labels(asked.content)
+    kinds = secrets.secret_labels(asked.content)
     if not kinds:
         return set()
     names_kind = reduce(or_, (Q(content__icontains=kind) for kind in kinds))
@@ -158,7 +158,7 @@ def _messages_with_secret(end_user: EndUser, asked: Message) -> set[int]:
     return {
         row.pk
         for row in rows
-        if secrets.holds_secret(row.content) and kinds & secrets.labels(row.content)
+        if secrets.holds_secret(row.content) and kinds & secrets.secret_labels(row.content)
     }
 
 

@@ -14,7 +14,7 @@ from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
 from dashboard import words
 from memories.providers.offline.offline_provider import _TASTE_CHANGED
 from tests import source
-from understanding.coreference.antecedents import SAID
+from understanding.coreference.antecedents import REASON_BY_FEATURE
 from understanding.people.spans import KINDS
 from understanding.same_person.pair_scoring import codes
 
@@ -41,7 +41,7 @@ CALLED = (
 )
 # Codes that are looked up by what was found; the genders and places of an anaphor; one that earlier
 # imports stored.
-LOOKED_UP = {"vcard", *SAID.values(), *KINDS.values(), *codes(), *_TASTE_CHANGED.values(),
+LOOKED_UP = {"vcard", *REASON_BY_FEATURE.values(), *KINDS.values(), *codes(), *_TASTE_CHANGED.values(),
              "female", "male", "former", "latter"}  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def read_roles(text: str) -> Any:
     words = role_mentions.role_words(norm, norm)
     nouns = roles.noun_gender(text), roles.noun_age(text)
     whole = [roles.with_former(norm, word.start, word.end) for word in words]
-    return roles.roles_of(text), roles.is_anothers(text), words, nouns, whole
+    return roles.roles_of(text), roles.is_relation_of_other(text), words, nouns, whole
 
 
 def point_back(text: str) -> Any:
@@ -92,7 +92,7 @@ def test_a_pattern_changes_the_reading_of_its_example_and_of_no_other(
         finally:
             # What is read without the pattern must not answer later tests.
             roles.roles_of.cache_clear()
-            roles.is_anothers.cache_clear()
+            roles.is_relation_of_other.cache_clear()
 
     with_pattern = readings()
     monkeypatch.setattr(patterns, name, NEVER)

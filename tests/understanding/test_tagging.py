@@ -206,7 +206,7 @@ def test_a_place_of_one_text_is_nobody_in_another():
     texts = ["Florence was lovely", "we lived in Florence then", "Florence rained all week"]
     again = recurring(texts)
     assert person_spans(texts[0])
-    assert [span for text in texts for span in person_spans(text, again=again)] == []
+    assert [span for text in texts for span in person_spans(text, recurring_names=again)] == []
 
 
 @pytest.mark.parametrize("text", ["那姑娘叫裴宁", "这大叔真逗"])
@@ -265,7 +265,7 @@ def test_a_name_that_one_text_leaves_in_doubt_is_borne_out_by_others():
     once = {t[s.start : s.end]: s.probability for t in texts for s in person_spans(t)}
     assert again["wolmar"] > once.get("wolmar", 0.0)
     assert not again.keys() & {"van", "roof"}
-    spans = person_spans(texts[0], again=again)
+    spans = person_spans(texts[0], recurring_names=again)
     assert [(texts[0][s.start : s.end], s.probability) for s in spans] == [
         ("wolmar", again["wolmar"])
     ]

@@ -38,7 +38,7 @@ from understanding.coreference import antecedents as evidence
 from understanding.coreference.anaphors import Group, find_anaphors, read_turn
 from understanding.coreference.antecedents import Antecedents, Features, Scene
 from understanding.coreference.discourse import Relation, stated_relations
-from understanding.coreference.resolve import HISTORY_CHARACTERS, MESSAGE_CHARACTERS, Talk
+from understanding.coreference.resolve import HISTORY_CHARACTERS, MESSAGE_CHARACTERS, Conversation
 from understanding.learned import MODELS, Logistic, sigmoid
 from understanding.people.mentions import entries_of, find_mentions
 from understanding.types import Entry, How, Mention, Person, Utterance
@@ -87,9 +87,9 @@ class Example:
     named: frozenset[Any]
     tag: str = ""
 
-    def talk(self, model: Antecedents) -> Talk:
+    def talk(self, model: Antecedents) -> Conversation:
         """The conversation as far as it goes before the message."""
-        talk = Talk(self.relations, model)
+        talk = Conversation(self.relations, model)
         talk.read_session(self.last_session, HISTORY_CHARACTERS)
         talk.read_session(self.history, HISTORY_CHARACTERS)
         return talk

@@ -231,7 +231,7 @@ def _found(chain: Chain, example: Example) -> list[Span]:
     out = list(example.spans)
     taken = [*(s[:2] for s in out), *example.nobody]
     for start, end, kind, _ in _located(
-        example, person_tagger.apart(chain.segments(example.rows, SELF))
+        example, person_tagger.without_overlaps(chain.segments(example.rows, SELF))
     ):
         if all(end <= a or start >= b for a, b in taken):
             out.append(Span(start, end, kind, ""))
@@ -320,7 +320,9 @@ def train(*, write: bool) -> None:
         tied = links({a: gold[a] for a in rest})
         for name in held_out:
             texts = gold[name] if name in gold else of_nobody[name]
-            found[name] = [(e, person_tagger.apart(chain.segments(e.rows, SEEN))) for e in texts]
+            found[name] = [
+                (e, person_tagger.without_overlaps(chain.segments(e.rows, SEEN))) for e in texts
+            ]
         linked |= {author: _links_right(gold[author], tied) for author in fold}
     scale = {kind: _platt(found, kind) for kind in ("name", "role")}
     least = {kind: _threshold(found, scale, kind) for kind in ("name", "role")}
@@ -353,7 +355,7 @@ def train(*, write: bool) -> None:
 
     def score(chain: Chain, rows: Sequence[Case]) -> float:
         texts = gold[rows[0]["id"][:3]]
-        some = [(e, person_tagger.apart(chain.segments(e.rows, SEEN))) for e in texts]
+        some = [(e, person_tagger.without_overlaps(chain.segments(e.rows, SEEN))) for e in texts]
         figures = _figures(some, scale, least)
         return ((figures["name F1"] or 0.0) + (figures["role F1"] or 0.0)) / 2
 

@@ -14,7 +14,7 @@ from functools import cache
 from accounts.reasons import Reason
 from understanding import roles
 from understanding.coreference.anaphors import Anaphor, Group, Turn
-from understanding.coreference.discourse import Focus, Referent, Said
+from understanding.coreference.discourse import Focus, PastTurn, Referent
 from understanding.learned import Logistic, log_odds, model, sigmoid
 from understanding.lexicon.rules import patterns
 from understanding.text import HAN
@@ -40,7 +40,7 @@ class Scene:
     anaphor: Anaphor
     turn: Turn
     focus: Focus
-    before: Said | None
+    before: PastTurn | None
     candidates: Sequence[Referent]
     sentence: Features
 
@@ -55,8 +55,8 @@ def of_candidate(one: Referent, scene: Scene) -> Features:
     features |= _rank(one, scene)
     features["often"] = math.log(min(one.count, _MOST_COUNTED))
     features["topic"] = float(one.first_turn < one.last.turn)
-    features["first of turn"] = float(scene.focus.said[one.last.turn].keys[0] == one.key)
-    features["by pronoun"] = float(one.last.pointed)
+    features["first of turn"] = float(scene.focus.past_turns[one.last.turn].keys[0] == one.key)
+    features["by pronoun"] = float(one.last.without_name)
     if one.last.turn == scene.focus.turn:
         features |= _clauses_back(one, scene)
     if a.group == "noun":
@@ -98,7 +98,7 @@ def _recency(one: Referent, scene: Scene) -> Features:
     session a feature: authors who wrote a session after another mostly went on about somebody,
     while a session that begins with a noun, or without a subject, may be about the weather."""
     focus, last = scene.focus, one.last
-    since = focus.said[last.turn + 1 :]
+    since = focus.past_turns[last.turn + 1 :]
     back = sum(turn.speaker == "user" for turn in since)
     features = {("this turn", "last turn", "turn before that", "further")[min(back, 3)]: 1.0}
     if scene.anaphor.group == "personal":
@@ -202,7 +202,7 @@ def of_sentence(turn: Turn, anaphors: Sequence[Anaphor]) -> Features:
 
 
 # The code of the reason that explains each feature.
-SAID = {
+REASON_BY_FEATURE = {
     "this turn": "spoken_of_last",
     "last turn": "spoken_of_last",
     "turn before that": "spoken_of_last",
@@ -283,7 +283,7 @@ class Antecedents:
             return Reason(a.form)
         active = of_candidate(one, scene)
         parts = self.candidate[a.group].parts(active)
-        codes = SAID | {"gender agrees": a.gender}
+        codes = REASON_BY_FEATURE | {"gender agrees": a.gender}
         names = sorted((name for name in codes if active.get(name)), key=lambda name: -parts[name])
         reasons = [Reason("subject_omitted")] if a.form == "unspoken" else []
         reasons += [Reason(code) for code in dict.fromkeys(codes[name] for name in names)]

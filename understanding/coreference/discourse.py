@@ -6,7 +6,7 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from understanding import roles
-from understanding.certainty import FADES, MEANT
+from understanding.certainty import FADES, MENTION_THRESHOLD
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key
 from understanding.roles import roles_of
@@ -17,13 +17,12 @@ lex = patterns(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a person was mentioned: ``order`` counts mentions, ``pointed`` is True for one without
-    a name. Turn -1 means not mentioned yet."""
+    """Where a person was mentioned: ``order`` counts mentions. Turn -1 means not mentioned yet."""
 
     turn: int = -1
     clause: int = -1
     order: int = 0
-    pointed: bool = False
+    without_name: bool = False
 
 
 @dataclass(slots=True)
@@ -44,7 +43,7 @@ class Referent:
 
 
 @dataclass(slots=True)
-class Said:
+class PastTurn:
     """A turn as later ones see it: speaker, text, session, and the people mentioned, in order."""
 
     speaker: str
@@ -57,21 +56,21 @@ class Focus:
     """The referents of a conversation up to the turn being read."""
 
     def __init__(self) -> None:
-        self.said: list[Said] = []
+        self.past_turns: list[PastTurn] = []
         self._referents: dict[Hashable, Referent] = {}
         self._session = 0
         self._order = 0
 
     @property
     def turn(self) -> int:
-        return len(self.said) - 1
+        return len(self.past_turns) - 1
 
     def is_subject(self, one: Referent, clause: int) -> bool:
         """Whether ``one`` may be the subject of a clause: the last mention is theirs, in it."""
-        return one.last == Place(self.turn, clause, self._order, one.last.pointed)
+        return one.last == Place(self.turn, clause, self._order, one.last.without_name)
 
     def begin_turn(self, speaker: str, text: str) -> None:
-        self.said.append(Said(speaker, text, self._session))
+        self.past_turns.append(PastTurn(speaker, text, self._session))
 
     def begin_session(self) -> None:
         """Starts a session; the turns read so far belong to earlier ones."""
@@ -79,13 +78,13 @@ class Focus:
 
     def is_earlier(self, one: Referent) -> bool:
         """Whether a person was last mentioned before this session."""
-        return self.said[one.last.turn].session != self._session
+        return self.past_turns[one.last.turn].session != self._session
 
-    def before(self) -> Said | None:
+    def before(self) -> PastTurn | None:
         """Returns the turn before the one being read, if it is of the same session."""
-        if len(self.said) < 2 or self.said[-2].session != self._session:
+        if len(self.past_turns) < 2 or self.past_turns[-2].session != self._session:
             return None
-        return self.said[-2]
+        return self.past_turns[-2]
 
     def person(self, person: Person) -> Referent:
         """Returns the referent of a contact, and creates it if necessary."""
@@ -102,20 +101,20 @@ class Focus:
             self._referents[key] = Referent(key, None, gender)
         return self._referents[key]
 
-    def touch(self, one: Referent, clause: int, *, pointed: bool = False) -> None:
+    def touch(self, one: Referent, clause: int, *, without_name: bool = False) -> None:
         """Records that this clause mentions ``one``."""
         self._order += 1
         one.count += one.last.turn != self.turn
-        one.last = Place(self.turn, clause, self._order, pointed)
+        one.last = Place(self.turn, clause, self._order, without_name)
         if one.first_turn < 0:
             one.first_turn = self.turn
-        keys = self.said[-1].keys
+        keys = self.past_turns[-1].keys
         if one.key not in keys:
             keys.append(one.key)
 
     def near(self, turns: int) -> list[Referent]:
         """Returns the people that this turn and ``turns`` before it mention, the latest first."""
-        keys = {key for turn in self.said[-1 - turns :] for key in turn.keys}
+        keys = {key for turn in self.past_turns[-1 - turns :] for key in turn.keys}
         return sorted((self._referents[key] for key in keys), key=lambda one: -one.last.order)
 
 
@@ -176,7 +175,7 @@ def staying(
 
 
 def _updated(talk: _Talk, place: int, mentions: Sequence[Mention]) -> _Talk:
-    likely = {m.person.id: (place, m) for m in mentions if m.confidence >= MEANT}
+    likely = {m.person.id: (place, m) for m in mentions if m.confidence >= MENTION_THRESHOLD}
     return talk | likely if talk.keys() & likely.keys() or not likely else likely
 
 

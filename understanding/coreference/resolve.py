@@ -11,7 +11,7 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from understanding import roles
-from understanding.certainty import MEANT, RELATIVE
+from understanding.certainty import MENTION_THRESHOLD, RELATIVE
 from understanding.coreference import antecedents
 from understanding.coreference.anaphors import (
     Anaphor,
@@ -56,7 +56,7 @@ def refers_back(text: str) -> bool:
     return bool(anaphors or lex.owned.search(turn.text)) or _may_drop_subject(turn)
 
 
-def may_mean_one(text: str) -> bool:
+def may_refer_to_one(text: str) -> bool:
     """Whether ``text`` may refer to one person without a name: by an anaphor or a dropped subject.
     Plurals do not count, since they mostly mean people in general."""
     turn, anaphors = _read_alone(text)
@@ -82,7 +82,7 @@ def resolve_turns(
     """Returns, for each of the last turns of ``history`` and then for ``message``, the mentions of
     contacts without a name, by position: none if it is unclear who is meant, all who fit if the
     model cannot decide. Takes time linear in the turns read, whose number and length are capped."""
-    talk = Talk(relations)
+    talk = Conversation(relations)
     talk.read_session(last_session[-LAST_SESSION_TURNS:], HISTORY_CHARACTERS)
     earlier_mentions = talk.read_session(history[-HISTORY_TURNS:], HISTORY_CHARACTERS)
     return [*earlier_mentions, talk.read(message, MESSAGE_CHARACTERS)]
@@ -92,14 +92,14 @@ def resolve_all(
     sessions: Sequence[Sequence[Utterance]], relations: Sequence[Relation] = ()
 ) -> list[list[Mention]]:
     """Returns the same for every turn of ``sessions`` from a single reading, one list per turn."""
-    talk = Talk(relations)
+    talk = Conversation(relations)
     return [
         result for session in sessions for result in talk.read_session(session, MESSAGE_CHARACTERS)
     ]
 
 
 @dataclass(slots=True)
-class Talk:
+class Conversation:
     """A conversation as far as it has been read."""
 
     relations: Sequence[Relation] = ()
@@ -142,10 +142,12 @@ class Talk:
 
     def _add_understood(self, people: Sequence[Person], turn: Turn) -> None:
         """Brings into focus the people that the turn is known to be about and does not mention."""
-        spoken_of = self.focus.said[-1].keys
+        spoken_of = self.focus.past_turns[-1].keys
         for person in people:
             if person.id not in spoken_of:
-                self.focus.touch(self.focus.person(person), len(turn.clauses) - 1, pointed=True)
+                self.focus.touch(
+                    self.focus.person(person), len(turn.clauses) - 1, without_name=True
+                )
 
     def _resolve(
         self, a: Anaphor, turn: Turn, sentence: Features, mentions: list[Mention]
@@ -172,8 +174,8 @@ class Talk:
         self, choice: Choice, a: Anaphor, turn: Turn, mentions: list[Mention]
     ) -> tuple[tuple[Referent, float], ...]:
         for one, likely in choice.all:
-            if likely >= MEANT and one.last.turn >= 0:
-                self.focus.touch(one, turn.clause(a.start), pointed=True)
+            if likely >= MENTION_THRESHOLD and one.last.turn >= 0:
+                self.focus.touch(one, turn.clause(a.start), without_name=True)
                 one.gender = one.gender or (a.gender if a.number == 1 else "")
         mentions += self._mentions(choice, turn, a.start, a.end)
         return choice.all

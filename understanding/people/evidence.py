@@ -343,10 +343,10 @@ class Evidence:
             yield "of an alias"
 
     def _role_features(self, hit: Hit) -> Iterator[str]:
-        if hit.role is None or hit.mine is None:
+        if hit.role is None or hit.contact_role is None:
             yield from self._phrase_features(hit)
             return
-        yield from self._stated_role_features(hit.role, hit.mine, hit.person)
+        yield from self._stated_role_features(hit.role, hit.contact_role, hit.person)
         yield from self._rival_features(hit, hit.role)
         word = hit.role
         gap = self.document.norm.startswith(" ", word.end)
@@ -407,7 +407,7 @@ class Evidence:
         stated = name_key(hit.person.relationship)
         if len(owner) > 1 and owner in stated:
             return True
-        kinds = {role.kind for role in stated_roles(stated) if role != hit.mine}
+        kinds = {role.kind for role in stated_roles(stated) if role != hit.contact_role}
         for one in self.hits:
             is_owner = self.document.norm[one.start : one.end] == owner
             if is_owner or word.outer - 1 <= one.end <= word.start:
@@ -533,11 +533,11 @@ def _fits_title(person: Person, title: Title, word: str) -> bool:
 
 def _specificity(hit: Hit) -> int:
     """Returns how well a relationship matches the role at ``hit``: 2 for its kind, 1 per tag."""
-    if hit.role is None or hit.mine is None:
+    if hit.role is None or hit.contact_role is None:
         return 0
     tags = {tag for role in hit.role.roles for tag in role.tags}
     kinds = {role.kind for role in hit.role.roles}
-    return 2 * (hit.mine.kind in kinds) + len(hit.mine.tags & tags)
+    return 2 * (hit.contact_role.kind in kinds) + len(hit.contact_role.tags & tags)
 
 
 def _fits(word: RoleWord, hit: Hit) -> bool:

@@ -13,7 +13,7 @@ from itertools import islice
 from uuid import UUID
 
 from accounts.reasons import Reason
-from understanding.certainty import CLUE, LISTED, MEANT, SHARED
+from understanding.certainty import CLUE, LISTED, MENTION_THRESHOLD, SHARED
 from understanding.learned import logistic
 from understanding.lexicon import word_sets
 from understanding.names import is_shared, lookup_keys
@@ -57,8 +57,8 @@ def _parts(text: str | Document) -> list[tuple[int, str | Document]]:
 
 def find_mentions(text: str | Document, entries: Iterable[Entry]) -> list[Mention]:
     """Returns the mentions of the people in ``entries``, by position, with a probability of at
-    least ``certainty.MEANT``. If several people share the same words, each has less confidence. Of
-    a huge text the beginning and the end are read."""
+    least ``certainty.MENTION_THRESHOLD``. If several people share the same words, each has less
+    confidence. Of a huge text the beginning and the end are read."""
     out: list[Mention] = []
     for offset, document, hits in hits_of(text, list(entries)):
         for mention in mentions(document, hits):
@@ -129,12 +129,12 @@ def _of_short_form(short: str, features: Features, probability: float) -> float:
 
 
 def decide(scored: Sequence[tuple[Hit, float]]) -> dict[tuple[int, int], list[tuple[Hit, float]]]:
-    """Returns the hits with a probability of at least MEANT by place; of places that overlap the
-    longest one is kept, or the first of equally long ones."""
+    """Returns the hits with a probability of at least MENTION_THRESHOLD by place; of places that
+    overlap the longest one is kept, or the first of equally long ones."""
     taken: dict[tuple[int, int], list[tuple[Hit, float]]] = {}
     longest = sorted(scored, key=lambda one: (one[0].start - one[0].end, one[0].start))
     for hit, probability in longest:
-        if probability < MEANT:
+        if probability < MENTION_THRESHOLD:
             continue
         place = (hit.start, hit.end)
         if place not in taken and any(hit.start < end and start < hit.end for start, end in taken):
@@ -157,7 +157,7 @@ def role_conflicts(text: str, mention: Mention) -> bool:
     )
 
 
-def told_apart(
+def without_excluded_namesakes(
     message: str, mentions: Sequence[Mention], cards: Mapping[UUID, str]
 ) -> list[Mention]:
     """Returns the mentions without namesakes that a clue excludes: if one card alone shares words

@@ -88,16 +88,16 @@ class Placed(Protocol):
 
 
 def person_spans(
-    text: str, known: Collection[str] = (), again: Mapping[str, float] | None = None
+    text: str, known: Collection[str] = (), recurring_names: Mapping[str, float] | None = None
 ) -> list[PersonSpan]:
     """Returns the spans that name people or call them by a role, from left to right, none within
-    another. ``known`` are names of the user's contacts, as written; ``again`` are names that other
-    texts support, with their probabilities (``recurring``)."""
+    another. ``known`` are names of the user's contacts, as written; ``recurring_names`` are names
+    that other texts support, with their probabilities (``recurring``)."""
     thresholds = model("span_tagger")["threshold"]
     spans = []
     for start, end, kind, probability in _segments(text, known):
         if kind == "name":
-            elsewhere = (again or {}).get(normalise(text[start:end]))
+            elsewhere = (recurring_names or {}).get(normalise(text[start:end]))
             probability = max(probability, elsewhere or 0.0) if elsewhere != 0.0 else 0.0
         if probability >= thresholds[kind]:
             is_name = kind == "name" or _is_given_name(text, start, end)
@@ -143,7 +143,7 @@ def _segments(text: str, contact_names: Collection[str]) -> list[tuple[int, int,
     ]
     return [
         (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
-        for one in sorted(apart([*introduced_names, *segments]))
+        for one in sorted(without_overlaps([*introduced_names, *segments]))
         if one.kind == "role"
         or not (
             _is_title_or_greeting(toks, one)
@@ -305,7 +305,7 @@ def owners(text: str, spans: Sequence[Placed]) -> list[int | None]:
     return [_owner(text, spans, group, at) if spans[at].kind == "role" else None for at in places]
 
 
-def apart(segments: Iterable[Segment]) -> list[Segment]:
+def without_overlaps(segments: Iterable[Segment]) -> list[Segment]:
     """Returns the segments that overlap no earlier one of the sequence."""
     out: list[Segment] = []
     for segment in segments:
@@ -339,7 +339,7 @@ def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
     return out
 
 
-def only_owns(text: str, end: int) -> bool:
+def is_only_owner(text: str, end: int) -> bool:
     """Whether a role before ``end`` only states the next word's owner (my mum's sister, 我妈的妹妹)."""
     return bool(_OWNS_NEXT.match(text, end))
 
@@ -359,7 +359,7 @@ def _is_somebody_else(text: str, spans: Sequence[Placed], earlier_at: int, at: i
     if span.kind != "role" or text[span.start : span.end] == text[earlier.start : earlier.end]:
         return False
     role_next = any(later.kind == "role" and later.start == span.end for later in spans[at + 1 :])
-    return role_next or only_owns(text, span.end)
+    return role_next or is_only_owner(text, span.end)
 
 
 def _is_unique(text: str, span: Placed) -> bool:

@@ -19,7 +19,7 @@ from understanding.names import (
     one_edit,
     surname_of,
 )
-from understanding.roles import Role, RoleWord, groups, is_anothers, roles_of, terms
+from understanding.roles import Role, RoleWord, groups, is_relation_of_other, roles_of, terms
 from understanding.text import is_cjk, is_han
 from understanding.text_document import Document, Spelling
 from understanding.types import Entry, How, Person
@@ -65,7 +65,8 @@ _Place = tuple[UUID, int, int]  # the id of a person, start and end
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A person who may be referred to at a place of the normalised text. ``kind`` is a key of
-    KINDS, ``role`` the role word at the place, ``mine`` the role of the person that it matches."""
+    KINDS, ``role`` the role word at the place, ``contact_role`` the role of the person that
+    it matches."""
 
     person: Person
     start: int
@@ -74,7 +75,7 @@ class Hit:
     text: str
     form: str = ""
     role: RoleWord | None = None
-    mine: Role | None = None
+    contact_role: Role | None = None
 
     @property
     def how(self) -> How:
@@ -114,7 +115,7 @@ def _closest(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _closest_at(hits: Sequence[Hit]) -> Sequence[Hit]:
-    kin = [hit for hit in hits if hit.role and hit.mine and hit.mine.level == "kin"]
+    kin = [hit for hit in hits if hit.role and hit.contact_role and hit.contact_role.level == "kin"]
     words = [hit.role for hit in kin if hit.role]
     if len(hits) < 2 or not kin or any(word.group for word in words):
         return hits
@@ -122,8 +123,10 @@ def _closest_at(hits: Sequence[Hit]) -> Sequence[Hit]:
     called = [hit for hit in kin if hit.role and _has_name(hit.person, hit.role.text)]
     if (called or any(hit.kind == "alias" for hit in others)) and words[0].whose == "bare":
         return [*others, *called]
-    own = [hit for hit in kin if not is_anothers(hit.person.relationship)] or kin
-    present = [hit for hit in own if hit.mine and "future" not in hit.mine.tags] or own
+    own = [hit for hit in kin if not is_relation_of_other(hit.person.relationship)] or kin
+    present = [
+        hit for hit in own if hit.contact_role and "future" not in hit.contact_role.tags
+    ] or own
     return [*others, *present]
 
 
@@ -178,7 +181,7 @@ def _means_another(word: RoleWord, entry: Entry) -> bool:
         return False
     stated = entry.person.relationship or entry.key.text
     if word.whose == "other":
-        return not is_anothers(stated)
+        return not is_relation_of_other(stated)
     roles = roles_of(stated)
     return bool(roles) and not any(role.fits(known) for role in word.roles for known in roles)
 

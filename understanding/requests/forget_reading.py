@@ -65,7 +65,7 @@ class Reading:
         return self.asks >= ACT
 
     @property
-    def means(self) -> str:
+    def likely_scope(self) -> str:
         """The most probable scope, or unclear if that is everything and not probable enough."""
         likeliest = max(self.scope, key=lambda name: self.scope[name])
         if likeliest == "everything" and self.scope[likeliest] < EVERYTHING:

@@ -65,7 +65,7 @@ def _nickname_keys(name: str) -> Iterator[str]:
 
 def _role_keys(record: Record) -> Iterator[str]:
     """Yields keys for a role that is unique or the only name, and for surname and role together."""
-    relationship = relationships.stated(record)
+    relationship = relationships.stated_relationship(record)
     roles = {role.kind for role in roles_of(relationship)} or {name_key(relationship)} - {""}
     for kind in roles:
         if any(name_types.kind_of(name) == "role" for name in record.names):

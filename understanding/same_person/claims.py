@@ -24,10 +24,10 @@ class Claim:
     text: str
 
 
-def same(first: Record, second: Record) -> Claim | None:
+def stated_same(first: Record, second: Record) -> Claim | None:
     """Returns a fact that gives its person a name of the other (花名惊蛰, known as Spud), or None."""
     for own, other in ((first, second), (second, first)):
-        for text, predicate in zip(own.facts, own.told, strict=True):
+        for text, predicate in zip(own.facts, own.subjectless_facts, strict=True):
             norm = normalise(predicate)
             stated = _stated_names(norm)
             for name in _proper_names(other):
@@ -42,7 +42,7 @@ def same(first: Record, second: Record) -> Claim | None:
 def stated_keys(record: Record) -> Iterator[str]:
     """Yields possible keys of the names that the facts state the person bears: any number of the
     words or characters after a word for naming."""
-    for predicate in record.told:
+    for predicate in record.subjectless_facts:
         norm = normalise(predicate)
         for start in _stated_names(norm):
             match = lex.name.match(norm, start)
@@ -53,7 +53,7 @@ def stated_keys(record: Record) -> Iterator[str]:
                 yield from (" ".join(words[:size]) for size in range(1, len(words) + 1))
 
 
-def apart(first: Record, second: Record) -> Claim | None:
+def stated_different(first: Record, second: Record) -> Claim | None:
     """Returns a fact which states that the two are two people (不是同一个人, not the same), or None."""
     for own, other in ((first, second), (second, first)):
         for text, norm in zip(own.facts, own.normal_facts, strict=True):
@@ -62,12 +62,12 @@ def apart(first: Record, second: Record) -> Claim | None:
     return None
 
 
-def beside(first: Record, second: Record) -> Claim | None:
+def named_as_other(first: Record, second: Record) -> Claim | None:
     """Returns a fact of either that names the other as somebody else, or None."""
     return next(chain(_naming(first, second), _naming(second, first)), None)
 
 
-def together(first: Record, second: Record) -> Claim | None:
+def named_together(first: Record, second: Record) -> Claim | None:
     """Returns a fact that both records have and that names both people, or None."""
     both = set(first.facts) & set(second.facts)
     sides = [
@@ -78,7 +78,7 @@ def together(first: Record, second: Record) -> Claim | None:
     return next((Claim(second.name, text) for text in first.facts if text in named), None)
 
 
-def owned(first: Record, second: Record) -> Claim | None:
+def owner_relationship(first: Record, second: Record) -> Claim | None:
     """Returns the relationship of one that names the other (冠宇的同事, Femi's father), or None."""
     for own, other in ((first, second), (second, first)):
         norm = normalise(own.relationship)
@@ -91,7 +91,7 @@ def owned(first: Record, second: Record) -> Claim | None:
 def _naming(own: Record, other: Record) -> Iterator[Claim]:
     """Yields the facts of ``own`` that name ``other``, unless by a name that both bear or that the
     fact states to be the person's own."""
-    for text, predicate in zip(own.facts, own.told, strict=True):
+    for text, predicate in zip(own.facts, own.subjectless_facts, strict=True):
         masked = normalise(predicate)
         for name in own.normal_names:
             masked = masked.replace(name, "\0" * len(name))

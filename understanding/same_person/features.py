@@ -46,7 +46,7 @@ class Age:
 
 def ages(record: Record) -> tuple[Age, ...]:
     """Returns every age that the record states."""
-    texts = [*record.told, *record.attributes.get("age", ())]
+    texts = [*record.subjectless_facts, *record.attributes.get("age", ())]
     return tuple(age for text in texts for age in _ages(text))
 
 
@@ -96,7 +96,7 @@ def gender_of(record: Record) -> str:
     """Returns female, male, or "" if the record states neither or both."""
     if record.gender:
         return record.gender
-    genders = {g for text in record.told for g in _stated_genders(text)}
+    genders = {g for text in record.subjectless_facts for g in _stated_genders(text)}
     if len(genders) == 1:
         return genders.pop()
     if genders:
@@ -199,11 +199,11 @@ def _bond_signs(first: Record, second: Record, crowd: Mapping[str, float]) -> It
 
 def _statement_signs(first: Record, second: Record) -> Iterator[Sign]:
     for code, claim in (
-        ("stated_apart", claims.apart(first, second)),
-        ("together", claims.together(first, second)),
-        ("stated_name", claims.same(first, second)),
-        ("named_beside", claims.beside(first, second)),
-        ("owned_by", claims.owned(first, second)),
+        ("stated_apart", claims.stated_different(first, second)),
+        ("together", claims.named_together(first, second)),
+        ("stated_name", claims.stated_same(first, second)),
+        ("named_beside", claims.named_as_other(first, second)),
+        ("owned_by", claims.owner_relationship(first, second)),
     ):
         if claim:
             yield Sign(code, 1.0, {"name": claim.name, "fact": claim.text})

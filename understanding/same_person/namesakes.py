@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns
-from understanding.roles import is_anothers, roles_of
+from understanding.roles import is_relation_of_other, roles_of
 from understanding.same_person.relationships import may_be_one
 
 # Kin terms that are a form of address for anybody (拟亲属称谓; English bro, sis).
@@ -29,7 +29,7 @@ def is_someone_else(said: str, known: str) -> bool:
     """Whether a person with the relationship ``said`` to the user can't be the one with ``known``:
     one is kin and the other isn't. Relationships that may follow one another (colleague, friend,
     partner, former boss), another's kin and forms of address (阿姨, 我哥) decide nothing."""
-    if not said or not known or is_anothers(said) or is_anothers(known):
+    if not said or not known or is_relation_of_other(said) or is_relation_of_other(known):
         return False
     pair = {_sphere_of(said), _sphere_of(known)}
     apart = pair == {"kin", "work"} or pair == {"kin", "friend"} or pair == {"sibling", "work"}
@@ -50,7 +50,7 @@ def _sphere_of(relationship: str) -> str:
     return "friend" if subtypes <= {"friend", "colleague", "other"} else ""
 
 
-def meant(known: Sequence[str], said: str = "", *, another: bool = False) -> int | None:
+def index_of_bearer(known: Sequence[str], said: str = "", *, another: bool = False) -> int | None:
     """Returns the index in ``known``, the relationships of a name's bearers to the user, of the
     bearer with the relationship ``said``; None if none fits. A name without a relationship refers
     to the first. ``another``: the text refers to another person than the known one."""

@@ -31,7 +31,7 @@ class Record:
         return (self.name, *self.aliases)
 
     @cached_property
-    def told(self) -> tuple[str, ...]:
+    def subjectless_facts(self) -> tuple[str, ...]:
         """The facts without the person's own name or role as their subject."""
         subjects = [*self.names, *(self.relationship + name for name in self.names)]
         return tuple(without_subject(text, subjects) for text in self.facts)

@@ -67,7 +67,7 @@ class Tie:
 
 def relate(first: Record, second: Record) -> Bond:
     """Compares the relationships of two people to the user."""
-    a, b = stated(first), stated(second)
+    a, b = stated_relationship(first), stated_relationship(second)
     how, alone = _relate_texts(a, b)
     former = bool(lex.former.search(normalise(a))) != bool(lex.former.search(normalise(b)))
     return Bond(how, a, b, alone, former)
@@ -78,7 +78,7 @@ def may_be_one(a: str, b: str) -> bool:
     return _relate_texts(a, b)[0] not in ("other", "opposed")
 
 
-def stated(record: Record) -> str:
+def stated_relationship(record: Record) -> str:
     """Returns the relationship, or else a role or title among the names of a record; "" if none."""
     if record.relationship:
         return record.relationship

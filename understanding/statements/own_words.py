@@ -58,7 +58,7 @@ def without_injected(content: str) -> str:
     return "".join([*parts, content[at:]])
 
 
-def without_others(content: str) -> str:
+def without_injected_and_client_text(content: str) -> str:
     """Returns ``content`` without injected blocks and without the text of a client in it."""
     return without_injected(without_client_text(content))
 

@@ -35,7 +35,7 @@ def holds_secret(text: str) -> bool:
     return any(True for _ in _secret_spans(text))
 
 
-def labels(text: str) -> frozenset[str]:
+def secret_labels(text: str) -> frozenset[str]:
     """Returns the words of a text after which a secret may follow (PIN, 门禁码), in lower case."""
     return frozenset(match[0].lower() for match in _RE.label.finditer(text))
 
@@ -69,10 +69,10 @@ def masked(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def cleared(value: T) -> T:
+def without_secrets(value: T) -> T:
     """Returns what a machine read, a text or made of texts, without secrets: an entry of a list
     that has one, or was made from a masked text, is left out; in every other text it is masked."""
-    return _cleared(value)
+    return _without_secrets(value)
 
 
 def refusal(**given: Any) -> Reason | None:
@@ -84,21 +84,25 @@ def refusal(**given: Any) -> Reason | None:
     return None
 
 
-def _cleared(value: Any, key: str = "") -> Any:
+def _without_secrets(value: Any, key: str = "") -> Any:
     """A value without its secrets; the ``key`` of an attribute helps to recognise them."""
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, tuple | list | frozenset):
         entries = ((one, _entry_text(one, key)) for one in value)
         return type(value)(
-            _cleared(one) for one, text in entries if _MARKED not in text and not holds_secret(text)
+            _without_secrets(one)
+            for one, text in entries
+            if _MARKED not in text and not holds_secret(text)
         )
     if isinstance(value, Mapping):
-        made = {name: _cleared(one, str(name)) for name, one in value.items()}
+        made = {name: _without_secrets(one, str(name)) for name, one in value.items()}
         return {name: one for name, one in made.items() if one or not value[name]}
     if is_dataclass(value) and not isinstance(value, type | Reason):
         own = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
-        changed = {name: made for name, one in own.items() if (made := _cleared(one)) != one}
+        changed = {
+            name: made for name, one in own.items() if (made := _without_secrets(one)) != one
+        }
         return replace(value, **changed) if changed else value
     return value
 

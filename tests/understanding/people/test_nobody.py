@@ -15,7 +15,7 @@ def messages(writer: str) -> list[str]:
 def names(texts: list[str]) -> Iterator[str]:
     again = recurring(texts)
     for text in texts:
-        for one in person_spans(text, again=again):
+        for one in person_spans(text, recurring_names=again):
             if one.kind == "name":
                 yield text[one.start : one.end]
 

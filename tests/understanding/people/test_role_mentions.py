@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from understanding.names import lookup_keys
-from understanding.roles import is_anothers, person_gender
+from understanding.roles import is_relation_of_other, person_gender
 from understanding.types import Person
 
 
@@ -26,7 +26,7 @@ from understanding.types import Person
     ],
 )
 def test_what_somebody_is_to_another_has_no_key_of_the_users_own(relationship: str):
-    assert is_anothers(relationship)
+    assert is_relation_of_other(relationship)
     keys = {key.key for key in lookup_keys(Person(uuid4(), "Ivy", (), relationship))}
     assert not any(key.startswith("kin:") for key in keys)
 
@@ -49,7 +49,7 @@ def test_what_somebody_is_to_another_has_no_key_of_the_users_own(relationship: s
     ],
 )
 def test_what_somebody_is_to_the_user_keeps_its_key(relationship: str):
-    assert not is_anothers(relationship)
+    assert not is_relation_of_other(relationship)
     keys = {key.key for key in lookup_keys(Person(uuid4(), "Ivy", (), relationship))}
     assert any(key.startswith("kin:") for key in keys)
 

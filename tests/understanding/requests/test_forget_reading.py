@@ -16,7 +16,7 @@ from understanding.requests.forget_reading import EVERYTHING, Reading, may_ask, 
 )
 def test_all_is_meant_only_where_it_is_sure(everything: float, last: float, means: str) -> None:
     scope = {"everything": everything, "last": last, "named": 1 - everything - last}
-    assert Reading(1.0, scope).means == means
+    assert Reading(1.0, scope).likely_scope == means
 
 
 @pytest.mark.parametrize(

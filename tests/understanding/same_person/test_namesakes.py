@@ -2,7 +2,7 @@
 
 import pytest
 
-from understanding.same_person.namesakes import is_someone_else, meant, says_another
+from understanding.same_person.namesakes import index_of_bearer, is_someone_else, says_another
 
 
 def _says(text: str, name: str) -> bool:
@@ -98,10 +98,10 @@ def test_changes_of_one_person_and_forms_of_address_make_no_second(said: str, kn
 
 def test_of_several_bearers_the_role_decides_and_a_bare_name_means_the_first():
     bearers = ["brother", "coworker"]
-    assert meant(bearers) == 0
-    assert meant(bearers, "coworker") == 1
-    assert meant(bearers, "landlord") == 1
-    assert meant(bearers, "landlord", another=True) is None
-    assert meant(["brother"], "coworker") is None
-    assert meant(["brother"], another=True) is None
-    assert meant(["brother", ""], another=True) == 1
+    assert index_of_bearer(bearers) == 0
+    assert index_of_bearer(bearers, "coworker") == 1
+    assert index_of_bearer(bearers, "landlord") == 1
+    assert index_of_bearer(bearers, "landlord", another=True) is None
+    assert index_of_bearer(["brother"], "coworker") is None
+    assert index_of_bearer(["brother"], another=True) is None
+    assert index_of_bearer(["brother", ""], another=True) == 1

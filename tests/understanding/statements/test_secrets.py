@@ -9,7 +9,13 @@ import pytest
 from stdnum import iban, luhn, numdb
 from stdnum.cn import ric
 
-from understanding.statements.secrets import cleared, holds_phone, holds_secret, masked, refusal
+from understanding.statements.secrets import (
+    holds_phone,
+    holds_secret,
+    masked,
+    refusal,
+    without_secrets,
+)
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SAMPLES = {"n": "7", "a": "K", "c": "4"}
@@ -148,10 +154,10 @@ def test_what_a_machine_read_loses_what_tells_a_secret_and_keeps_the_rest() -> N
         Said("The user's PIN is 9075"),
         Said("The user's PIN is ••••"),
     )
-    assert cleared(found) == (
+    assert without_secrets(found) == (
         Said("Anna lives in Rome", "pin ••••, Anna lives in Rome", ("likes tea",)),
     )
-    assert cleared({"password": ("tiger77",), "city": ("Rome",)}) == {"city": ("Rome",)}
+    assert without_secrets({"password": ("tiger77",), "city": ("Rome",)}) == {"city": ("Rome",)}
 
 
 def test_a_refusal_names_the_field_by_its_path() -> None:

@@ -9,7 +9,7 @@ from memories.types import ExtractedPerson, Subtype
 from understanding.lexicon import rows, words
 from understanding.names import name_key
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
-from understanding.roles import is_anothers, kinship, person_gender, terms
+from understanding.roles import is_relation_of_other, kinship, person_gender, terms
 from understanding.same_person.name_types import is_full, title_of
 from understanding.same_person.relationships import ONE_AT_A_TIME
 from understanding.text import HAN, normalise, simplified
@@ -53,7 +53,7 @@ class PersonDraft:
 
     @property
     def subtype(self) -> Subtype:
-        unclear = self.owner or self.by_pronoun or is_anothers(self.role)
+        unclear = self.owner or self.by_pronoun or is_relation_of_other(self.role)
         role = None if unclear else kinship(self.role or self.name)
         return Subtype(role.subtype) if role else Subtype.OTHER
 
@@ -198,7 +198,12 @@ class Circle:
                 holders.append(one)
                 continue
             known = kinship(own_role)
-            if wanted is None or known is None or wanted.level == "common" or is_anothers(own_role):
+            if (
+                wanted is None
+                or known is None
+                or wanted.level == "common"
+                or is_relation_of_other(own_role)
+            ):
                 continue
             # Of a role that one may have several of, a vaguer word may mean the known person, but a
             # narrower one (older brother, or 二姨, second aunt, if an aunt is known) another.

@@ -19,16 +19,16 @@ from memories.providers.offline.reading.entity_linking import (
     within,
 )
 from memories.types import CONTACT, ExtractionRequest, Turn
-from understanding.certainty import ANSWERS, TELLS_GENDER
+from understanding.certainty import ANSWER_CONFIDENCE, TELLS_GENDER
 from understanding.coreference.antecedents import agrees
 from understanding.coreference.discourse import Relation
 from understanding.coreference.resolve import resolve_all
 from understanding.lexicon import titles, words
 from understanding.lexicon.rules import patterns
 from understanding.names import name_key
-from understanding.people.person_tagger import only_owns, recurring
+from understanding.people.person_tagger import is_only_owner, recurring
 from understanding.requests import forget_reading
-from understanding.roles import is_anothers, kinship, person_gender, terms
+from understanding.roles import is_relation_of_other, kinship, person_gender, terms
 from understanding.same_person.name_similarity import MADE_FROM, relate
 from understanding.same_person.name_types import PREFIXES, title_of
 from understanding.same_person.relationships import ONE_AT_A_TIME
@@ -134,7 +134,7 @@ def _set_subjects_of_answers(turns: Sequence[SpokenTurn]) -> None:
             sentence, spots = question
             people = dict.fromkeys(p for s in spots for p in s.people)
             if len(people) == 1 and not about_listener(sentence.text, spots):
-                spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWERS
+                spoken.dropped, spoken.dropped_confidence = next(iter(people)), ANSWER_CONFIDENCE
 
 
 def _may_answer(previous: SpokenTurn, spoken: SpokenTurn) -> bool:
@@ -389,7 +389,7 @@ def learn_ties(circle: Circle, spoken: SpokenTurn) -> bool:
             continue
         # Ida is my mum's sister: the mum is only the owner of the sister.
         owns = any(other.who is not None and other.who.owner is role for other in spots)
-        if owns or only_owns(plain, spot.end):
+        if owns or is_only_owner(plain, spot.end):
             continue
         if not earlier and (one := _pointed_at(circle, spoken, spot)) is not None:
             _merge_role(circle, one, role)
@@ -436,7 +436,7 @@ def learn_answer(circle: Circle, asked: SpokenTurn, spoken: SpokenTurn) -> bool:
         return False
     one, role = people[0], answer["zh"] or answer["en"]
     is_known = normalise(role) in terms() if answer["zh"] else kinship(role) is not None
-    if not is_known or is_anothers(role):
+    if not is_known or is_relation_of_other(role):
         return False
     start, end = answer.span("zh" if answer["zh"] else "en")
     inside = [spot.who for spot in spoken.spots if start <= spot.start and spot.end <= end]

@@ -6,7 +6,13 @@ from dataclasses import dataclass, replace
 
 from memories.providers.offline.reading.circle import ANYBODY, Circle, PersonDraft, called
 from understanding import segmentation
-from understanding.certainty import FOLLOWS, KNOWN_ALONE, KNOWN_EDGES, LEAST, MEANT
+from understanding.certainty import (
+    KNOWN_ALONE,
+    KNOWN_EDGES,
+    LEAST,
+    MENTION_THRESHOLD,
+    OWNED_ROLE_CONFIDENCE,
+)
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns
 from understanding.people.person_tagger import (
@@ -70,13 +76,15 @@ class Spot:
 
 
 def link_spans(
-    circle: Circle, text: str, turn_id: int, again: Mapping[str, float] | None = None
+    circle: Circle, text: str, turn_id: int, recurring_names: Mapping[str, float] | None = None
 ) -> list[Spot]:
     """Returns the mentions in ``text`` by name or role, in order and without overlap; adds new
-    people to ``circle``. ``again`` are names that other turns confirm."""
+    people to ``circle``. ``recurring_names`` are names that other turns confirm."""
     names = [name for person in circle.people for name in person.known_as() if person.named]
     linker = _Linker(circle, text, circle.mentions(text))
-    tagged = _with_relatives(text, _with_names(person_spans(text, names, again), linker.mentions))
+    tagged = _with_relatives(
+        text, _with_names(person_spans(text, names, recurring_names), linker.mentions)
+    )
     tagged_groups = same_person(text, tagged)
     beside_name = {g for g, s in zip(tagged_groups, tagged, strict=True) if s.kind != "role"}
     counted = [
@@ -169,7 +177,7 @@ def _role_after(text: str, at: int, *, named: bool) -> PersonSpan | None:
     for end in ends:
         roles = terms().get(normalise(text[start:end]), ())
         if any(named or role.level != "common" for role in roles):
-            return PersonSpan(start, end, "role", FOLLOWS)
+            return PersonSpan(start, end, "role", OWNED_ROLE_CONFIDENCE)
     return None
 
 
@@ -183,7 +191,7 @@ def _own_role_before(text: str, end: int) -> PersonSpan | None:
         only_words = own is not None and all(map(str.isalpha, ahead[own:]))
         if only_words and normalise(role) in terms():
             start = text.rindex(role, 0, end)
-            return PersonSpan(start, start + len(role), "role", FOLLOWS)
+            return PersonSpan(start, start + len(role), "role", OWNED_ROLE_CONFIDENCE)
     return None
 
 
@@ -287,7 +295,7 @@ class _Linker:
                     circle.by_id(m.person.id)
                     for m in self.mentions
                     if m.start < span.end and span.start < m.end
-                    if m.how in hows and m.confidence > MEANT
+                    if m.how in hows and m.confidence > MENTION_THRESHOLD
                 ]
                 bearers = [one for one in keyed if one is not None]
             bearers = [p for p in bearers if not _has_other_full_name(self._words(span), p)]

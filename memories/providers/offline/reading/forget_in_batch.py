@@ -29,7 +29,7 @@ def forget_asked(book: DraftBook, spoken: SpokenTurn, sentence: Sentence) -> boo
         if spoken.wanted and not repeats:
             book.forget.append(ForgetRequest(asked_in=spoken.turn.id, unclear=True))
         return False
-    if reading.means == "last" and _named_beside(spoken, sentence):
+    if reading.likely_scope == "last" and _named_beside(spoken, sentence):
         return True
     drafts_before = list(book.drafts)
     requests, turn_ids = _drop_from_drafts(book, spoken, sentence, reading)
@@ -54,7 +54,7 @@ def _named_beside(spoken: SpokenTurn, sentence: Sentence) -> bool:
         for one in read(spoken.text).sentences
         if one.start != sentence.start
     ]
-    return any(one.acts and one.means == "named" and one.topic for one in readings)
+    return any(one.acts and one.likely_scope == "named" and one.topic for one in readings)
 
 
 def _drop_from_drafts(
@@ -72,7 +72,7 @@ def _drop_from_drafts(
     ]
     mentioned = [spot.text for spot in spots]
     people = [*dict.fromkeys(spot.who for spot in spots if spot.who)]
-    if reading.means == "unclear" and not people:
+    if reading.likely_scope == "unclear" and not people:
         return [ForgetRequest(unclear=True)], []
     named = _words_for_people(reading.clause)
     matched = [word for word in named if any(name in word or word in name for name in mentioned)]
@@ -81,11 +81,11 @@ def _drop_from_drafts(
     words = forget_reading.content_words(_blanked(topic, strangers))
     keys = forget_reading.topic_keys(topic)
     # If anything is named, everything else stays.
-    if reading.means == "everything" and not (people or reading.points or words or keys):
+    if reading.likely_scope == "everything" and not (people or reading.points or words or keys):
         _wipe(book, list(book.drafts), book.circle.people, spoken)
         return [ForgetRequest(everything=True)], []
     points = reading.points and not (words or keys)
-    if points or (reading.means == "last" and not keys):
+    if points or (reading.likely_scope == "last" and not keys):
         return [], _forget_last(book, spoken, people)
     if people and not (words or keys):
         by_person = [_forget_person(book, person, spoken) for person in people]

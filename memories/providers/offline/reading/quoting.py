@@ -12,7 +12,7 @@ from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.entity_linking import Spot, within
 from memories.providers.offline.reading.facts import Value, facts_of, subject_of
 from memories.types import ANSWER_DASH, ForgetRequest
-from understanding.certainty import CERTAIN, GOES_ON, NOTED
+from understanding.certainty import CERTAIN, CONTINUED_CONFIDENCE, NOTE_THRESHOLD
 from understanding.dates.relative_dates import find_dates
 from understanding.lexicon.rules import patterns
 from understanding.sentences import Sentence, clauses
@@ -174,7 +174,7 @@ def drafts_of(spoken: SpokenTurn) -> list[Draft]:
             drafts and not draft.spots and draft.subject is None and HAN.search(draft.sentence.text)
         )
         if goes_on and (subject := drafts[-1].subject) is not None:
-            draft.subject, draft.goes_on = subject, min(GOES_ON, drafts[-1].sure())
+            draft.subject, draft.goes_on = subject, min(CONTINUED_CONFIDENCE, drafts[-1].sure())
         drafts.append(draft)
     return drafts
 
@@ -223,7 +223,7 @@ def _notes(
         named.add(dropped)
     for spot in spots:
         one = spot.who
-        is_certain = spot.how == "pronoun" and spot.confidence >= NOTED
+        is_certain = spot.how == "pronoun" and spot.confidence >= NOTE_THRESHOLD
         if is_certain and one is not None and one.named and one not in named:
             verb = _SHORT_VERB.match(text, spot.end)
             notes.append((verb.end() if verb else spot.end, one.name))

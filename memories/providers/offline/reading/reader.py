@@ -31,7 +31,7 @@ from memories.types import (
     MemoryType,
     Subtype,
 )
-from understanding.certainty import CONTACT_BORNE_OUT, CONTACT_NAME, CONTACT_ROLE, NOTED
+from understanding.certainty import CONTACT_BORNE_OUT, CONTACT_NAME, CONTACT_ROLE, NOTE_THRESHOLD
 from understanding.dates.relative_dates import DateHit, find_dates
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns
@@ -125,7 +125,7 @@ def _question_before(reply: SpokenTurn, answer: Draft) -> Before | None:
     no more than yes."""
     sentence, spots = last_question(reply) or (None, [])
     if answer.explicit:
-        spots = [spot for spot in spots if spot.confidence >= NOTED]
+        spots = [spot for spot in spots if spot.confidence >= NOTE_THRESHOLD]
     is_about_user = sentence and addresses(sentence.text) and not greets(answer.spoken.text)
     if sentence is None or not (is_about_user or any(spot.who for spot in spots)):
         return None
