@@ -246,7 +246,7 @@ def lookup_keys(person: Person) -> tuple[NameKey, ...]:
             continue
         for further, how in sorted(_further_keys(key)):
             add(further, how, text)
-    return tuple(itertools.chain(keys.values()))
+    return tuple(keys.values())
 
 
 def _role_spellings(person: Person) -> Iterator[tuple[str, How]]:

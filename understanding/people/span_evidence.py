@@ -42,18 +42,13 @@ def tokens(text: str, stems: Collection[str] = ()) -> list[Token]:
     out: list[Token] = []
     for match in _TOKEN.finditer(text):
         start, end = match.span()
-        norm = _norm(match[0])
+        norm = normalise(match[0])
         if norm[-1:] == "s" and norm[:-1] in stems:
             out.append(Token(start, end - 1, norm[:-1], False))
             out.append(Token(end - 1, end, "s", False))
         else:
             out.append(Token(start, end, norm, is_han(match[0][0])))
     return out
-
-
-@lru_cache(maxsize=16384)
-def _norm(piece: str) -> str:
-    return normalise(piece)
 
 
 Row = list[str]
@@ -83,9 +78,9 @@ def stems() -> Collection[str]:
     """Returns the words from which an s is split off: roles, and given names whose form with an s
     is neither a word nor a name."""
     roles = {word for word in (*terms(), *words("people_words", "kin")) if word.isascii()}
-    names = {name for name in _forenames() if f"{name}s" not in words("english_words")}
     ordinary = words("english_words") | _forenames().keys() | _last_names()
-    return {name for name in names if f"{name}s" not in ordinary} | {r for r in roles if len(r) > 2}
+    names = {name for name in _forenames() if f"{name}s" not in ordinary}
+    return names | {role for role in roles if len(role) > 2}
 
 
 def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[Row]]:
@@ -438,14 +433,8 @@ def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]
             if form := _name_form([t.norm for t in window]):
                 begins, ends = chinese[start][1] in ("B", "S"), chinese[end - 1][1] in ("E", "S")
                 edges = f"{begins:d}{ends:d}"
-                likeness = _bucket(
-                    sum(_census_odds(t.norm) for t in window[1:]) / (size - 1),
-                    -2.0,
-                    0.0,
-                    1.0,
-                    2.0,
-                    3.0,
-                )
+                mean_odds = sum(_census_odds(t.norm) for t in window[1:]) / (size - 1)
+                likeness = _bucket(mean_odds, -2.0, 0.0, 1.0, 2.0, 3.0)
                 for at in range(start, end):
                     position = _bies(at, start, end)
                     out[at] += [f"{form}{edges}={position}", f"b{form[:3]}{likeness}={position}"]

@@ -106,7 +106,7 @@ def takes_back(text: str) -> bool:
     left = _paired_places(plain, cues.get("not", ()), cues.get("leave", ()))
     bans = [(a, b) for a, b in (*cues.get("nokeep", ()), *left) if clause(a) == clause(b)]
     negated = [(a, b) for a, b in cues.get("noerase", ()) if clause(a) == clause(b)]
-    asks = [*bans, *(p for name in _ASKING[:-1] for p in cues.get(name, ()))]
+    asks = [*bans, *(p for name in _ASKING if name != "nokeep" for p in cues.get(name, ()))]
     other = [*asks, *cues.get("keep_otherwise", ())]
     keeps = [*cues.get("keep", ()), *cues.get("leave", ())]
     keeps = [p for p in keeps if not any(p[0] < b and a < p[1] for a, b in other)] + negated
@@ -268,11 +268,7 @@ def _request(text: str, cues: Mapping[str, Sequence[Place]]) -> tuple[str, str]:
             remaining[start:end] = " " * (end - start)
     topics = ["".join(remaining[a:b]).strip() for a, b in zip(begins, ends, strict=True)]
     asking = sorted(
-        {
-            bisect_right(begins, start) - 1
-            for name in ("erase", "throw", "nokeep", "unsaid", "exist")
-            for start, _ in cues.get(name, ())
-        }
+        {bisect_right(begins, start) - 1 for name in _ASKING for start, _ in cues.get(name, ())}
     ) or [0]
     chosen = [n for n in asking if _names_something(topics[n])]
     broad = [*cues.get("all", ()), *cues.get("third", ())]

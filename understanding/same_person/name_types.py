@@ -9,7 +9,7 @@ from understanding.lexicon import alternation, rows, titles, titles_used, words
 from understanding.roles import groups, roles_of, terms
 from understanding.text import is_han, normalise
 
-Kind = Literal["full", "part", "byname", "titled", "role", "handle"]
+Kind = Literal["full", "byname", "titled", "role", "handle"]
 # How two names relate, from the strongest evidence for one person to the strongest against.
 How = Literal[
     "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
