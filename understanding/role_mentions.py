@@ -25,19 +25,17 @@ _Maker = Callable[..., RoleWord]
 
 
 @cache
-def _zh_terms() -> frozenset[str]:
-    return frozenset(word for word in (*terms(), *groups()) if is_han(word[0]))
-
-
-@cache
-def _en_terms() -> frozenset[str]:
-    return frozenset(word for word in (*terms(), *groups()) if not is_han(word[0]))
+def _terms(*, chinese: bool) -> frozenset[str]:
+    """Returns the role words of a language, for one person and for several."""
+    return frozenset(word for word in (*terms(), *groups()) if is_han(word[0]) is chinese)
 
 
 @cache
 def _first_words() -> frozenset[str]:
     """The first words of the English terms of several words."""
-    return frozenset(first for first, space, _ in (w.partition(" ") for w in _en_terms()) if space)
+    return frozenset(
+        first for first, space, _ in (w.partition(" ") for w in _terms(chinese=False)) if space
+    )
 
 
 def _roles(word: str) -> tuple[tuple[Role, ...], bool]:
@@ -67,7 +65,7 @@ def role_words(norm: str, raw: str) -> list[RoleWord]:
 
 
 def _find_chinese(norm: str) -> Iterator[RoleWord]:
-    known_terms, start, size = _zh_terms(), 0, len(norm)
+    known_terms, start, size = _terms(chinese=True), 0, len(norm)
     while start < size:
         if not is_han(norm[start]):
             start += 1
@@ -165,7 +163,7 @@ def _owner_before(norm: str, end: int) -> str:
 
 
 def _find_english(norm: str, raw: str) -> Iterator[RoleWord]:
-    known_terms = _en_terms()
+    known_terms = _terms(chinese=False)
     tokens = [(m.start(), m.end(), m[0]) for m in _TOKEN.finditer(norm)]
     index = 0
     while index < len(tokens):
@@ -201,7 +199,7 @@ def _english_role(
 
     following = tokens[index + count][2] if index + count < len(tokens) else ""
     gap = norm[end : tokens[index + count][0]] if following else ""
-    narrows = text in _WORDS["en_ex"] and following in _en_terms()  # my ex brother-in-law
+    narrows = text in _WORDS["en_ex"] and following in _terms(chinese=False)  # my ex brother-in-law
     if gap == " " and (narrows or following in _WORDS["en_compound_after"]):
         return None
     if norm[start - 1 : start] in ("-", "_", "@", "#", "/") or norm[end : end + 1] in ("-", "_"):

@@ -4,7 +4,6 @@ The words are the tables roles.tsv and role_kinds.tsv of :mod:`understanding.lex
 :func:`kinship` reads one term, ``understanding.role_mentions`` finds the terms of a text.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
@@ -82,29 +81,27 @@ def covered_by(kind: str) -> tuple[str, ...]:
 @cache
 def terms() -> dict[str, tuple[Role, ...]]:
     """Returns every role word for one person, normalised, with the roles it may stand for."""
-    table: dict[str, tuple[Role, ...]] = {}
-    for word, role in _role_rows(many=False):
-        for key in {normalise(word), normalise(word).replace("-", " ")}:
-            table[key] = (*table.get(key, ()), role)
-    return table
+    return _roles_by_word(many=False)
 
 
 @cache
 def groups() -> dict[str, tuple[Role, ...]]:
     """Returns every word for several people at once (爸妈, my parents), with their roles."""
-    table: dict[str, tuple[Role, ...]] = {}
-    for word, role in _role_rows(many=True):
-        table[normalise(word)] = (*table.get(normalise(word), ()), role)
-    return table
+    return _roles_by_word(many=True)
 
 
-def _role_rows(*, many: bool) -> Iterator[tuple[str, Role]]:
+def _roles_by_word(*, many: bool) -> dict[str, tuple[Role, ...]]:
     subtypes = mapping("role_kinds", "subtype")
+    table: dict[str, tuple[Role, ...]] = {}
     for row in rows("roles"):
         if (row["number"] == "many") is many:
             tags = frozenset(row["tags"].split())
             kind, level = row["role"], row["level"]
-            yield row["word"], Role(kind, subtypes[kind], row["gender"], tags, level)  # type: ignore[arg-type]
+            role = Role(kind, subtypes[kind], row["gender"], tags, level)  # type: ignore[arg-type]
+            word = normalise(row["word"])
+            for key in {word} if many else {word, word.replace("-", " ")}:
+                table[key] = (*table.get(key, ()), role)
+    return table
 
 
 @lru_cache(maxsize=4096)

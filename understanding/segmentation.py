@@ -110,12 +110,11 @@ def cut(text: str, names: Mapping[str, float] | None = None) -> list[Word]:
     """Returns ``text`` (one stretch of Chinese) as words; ``names`` maps further words to their
     frequencies, which win over the dictionary's if higher."""
     # Cached, since one rule after the other needs the same words around a place.
-    return list(_cached_cut(text)) if not names and len(text) <= _CACHE_LIMIT else _cut(text, names)
-
-
-@lru_cache(maxsize=4096)
-def _cached_cut(text: str) -> tuple[Word, ...]:
-    return tuple(_cut(text, None))
+    return (
+        list(_cached_cut(text, None))
+        if not names and len(text) <= _CACHE_LIMIT
+        else _cut(text, names)
+    )
 
 
 def _cut(text: str, names: Mapping[str, float] | None) -> list[Word]:
@@ -147,3 +146,6 @@ def _cut(text: str, names: Mapping[str, float] | None) -> list[Word]:
         words.append(Word(start, stop, piece, tag(piece)))
         start = stop
     return words
+
+
+_cached_cut = lru_cache(maxsize=4096)(_cut)

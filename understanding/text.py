@@ -255,6 +255,12 @@ def joined_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
+def outside(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
+    """Returns the pieces of ``text`` before, between and after spans, which are in order."""
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    return [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
 def truncate(text: str, limit: int) -> str:
     """Returns ``text`` cut to at most ``limit`` grapheme clusters (UAX #29), the last one an
     ellipsis if something was cut. A code point or an emoji sequence is never split."""

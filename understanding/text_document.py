@@ -28,13 +28,14 @@ from understanding.names import (
 from understanding.role_mentions import RoleWord, role_words
 from understanding.roles import covered_by
 from understanding.sentences import Sentence, sentences
-from understanding.text import HAN, is_cjk, is_han, normalise_with_offsets, original_span
+from understanding.text import CJK, HAN, is_cjk, is_han, normalise_with_offsets, original_span
 
 _LONGEST_CACHED = 1000  # longest text that is cached, in characters
 # How far the text around a name is cut into words, in characters.
 _PAGE_WIDTH = 64
 
 _RUN = re.compile(f"{HAN.pattern}+")
+_DOT_IN_NAME = re.compile(f"(?<={CJK.pattern})·(?={CJK.pattern})")
 _WORD = re.compile(r"[^\W_]+(?:['-](?=[^\W_])[^\W_]+)*'?")
 
 
@@ -139,18 +140,9 @@ class Document:
     @cached_property
     def squeezed(self) -> tuple[str, list[int]]:
         """``norm`` without the dots inside Chinese names, with the position of each character."""
-        norm = self.norm
-        keep = [
-            i
-            for i, char in enumerate(norm)
-            if not (
-                char == "·"
-                and 0 < i < len(norm) - 1
-                and is_cjk(norm[i - 1])
-                and is_cjk(norm[i + 1])
-            )
-        ]
-        return "".join(norm[i] for i in keep), keep
+        dots = {match.start() for match in _DOT_IN_NAME.finditer(self.norm)}
+        places = [at for at in range(len(self.norm)) if at not in dots]
+        return "".join(self.norm[at] for at in places), places
 
     @cached_property
     def cased(self) -> bool:

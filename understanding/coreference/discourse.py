@@ -171,16 +171,13 @@ def staying(
         return []
     back = [(len(turns) - at, mention) for pk, (at, mention) in talk.items() if pk not in mentioned]
     back = [(turns_ago, mention) for turns_ago, mention in back if turns_ago <= reach]
-    return [_faded(mention, turns_ago) for turns_ago, mention in sorted(back, key=_nearest)[:MOST]]
+    back.sort(key=lambda one: (one[0], -one[1].confidence))
+    return [_faded(mention, turns_ago) for turns_ago, mention in back[:MOST]]
 
 
 def _updated(talk: _Talk, place: int, mentions: Sequence[Mention]) -> _Talk:
     likely = {m.person.id: (place, m) for m in mentions if m.confidence >= MENTION_THRESHOLD}
     return talk | likely if talk.keys() & likely.keys() or not likely else likely
-
-
-def _nearest(one: tuple[int, Mention]) -> tuple[int, float]:
-    return one[0], -one[1].confidence
 
 
 def _faded(mention: Mention, turns_ago: int) -> Mention:

@@ -251,7 +251,11 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
     if any(one.person for one in present):
         near = present
     elif roles.is_role(a.word):
-        near = [one for one in near if not focus.is_earlier(one) or _is_called(one, a.word)]
+        near = [
+            one
+            for one in near
+            if not focus.is_earlier(one) or (one.person and roles.is_called(one.person, a.word))
+        ]
     clause = turn.clause(a.start)
     user_before = _FIRST_PERSON.spoken.search(turn.text, turn.clauses[clause], a.start)
     if a.case == "object" and not user_before:
@@ -264,10 +268,6 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
         later = (focus.person(person) for person in later_people if person.id not in relatives)
         near += [one for one in later if one.last.turn < 0 and agrees(a.gender, one.gender)]
     return near
-
-
-def _is_called(one: Referent, word: str) -> bool:
-    return one.person is not None and roles.is_called(one.person, word)
 
 
 def _relative(

@@ -2,6 +2,7 @@
 days (2024-05-17/2024-05-20), as ISO 8601 writes them (reduced forms and intervals)."""
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 
@@ -61,12 +62,8 @@ def _reduced(year: int, month: int, zone: tzinfo | None) -> PartialDate | None:
     if year not in YEARS:
         return None
     start = datetime(year, month or 1, 1, tzinfo=zone)
-    following = (
-        start.replace(year=year + (month == 12), month=month % 12 + 1)
-        if month
-        else start.replace(year=year + 1)
-    )
-    return PartialDate(start, following - DAY)
+    last_month = month or 12
+    return PartialDate(start, start.replace(month=last_month, day=monthrange(year, last_month)[1]))
 
 
 def shown(start: date, last: date | None) -> str:

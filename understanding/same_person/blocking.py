@@ -12,12 +12,7 @@ from uuid import UUID
 from understanding import names
 from understanding.names import name_key
 from understanding.roles import roles_of
-from understanding.same_person import (
-    claims,
-    name_similarity,
-    name_types,
-    relationships,
-)
+from understanding.same_person import claims, name_similarity, name_types, relationships
 from understanding.same_person.records import Record
 from understanding.text import is_han
 from understanding.types import NameKey
@@ -67,10 +62,9 @@ def _role_keys(record: Record) -> Iterator[str]:
     """Yields keys for a role that is unique or the only name, and for surname and role together."""
     relationship = relationships.stated_relationship(record)
     roles = {role.kind for role in roles_of(relationship)} or {name_key(relationship)} - {""}
+    has_role_as_name = any(name_types.kind_of(name) == "role" for name in record.names)
     for kind in roles:
-        if any(name_types.kind_of(name) == "role" for name in record.names):
-            yield f"unnamed:{kind}"
-        if kind in relationships.ONE_AT_A_TIME:
+        if has_role_as_name or kind in relationships.ONE_AT_A_TIME:
             yield f"unnamed:{kind}"
     for name in record.names:
         key = name_key(name)

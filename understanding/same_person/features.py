@@ -114,7 +114,7 @@ def _stated_genders(text: str) -> tuple[str, ...]:
 
 def _gender_by_address(record: Record) -> str:
     """The gender that the relationship, titles and role words imply, "" if none or both."""
-    genders = {role.gender for text in (record.relationship,) for role in roles_of(text)}
+    genders = {role.gender for role in roles_of(record.relationship)}
     for name in record.names:
         key = name_key(name)
         _, title = title_of(key)

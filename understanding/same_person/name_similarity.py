@@ -310,13 +310,15 @@ MADE_FROM: frozenset[How] = frozenset(
 )
 # Relations too weak to count beside another pair of names that is plainly different.
 _UNRELATED: frozenset[How] = frozenset({"other_byname", "other_script", "other_name"})
+# At least one of the two is only a role.
+_UNNAMED: frozenset[How] = frozenset({"unnamed", "both_unnamed"})
 # From the strongest evidence for one person to the strongest against; the first one counts.
 STRENGTH: tuple[How, ...] = get_args(How)
 _BRACKET = re.compile(r"[()（）]")
 _LATIN_PART = re.compile(r"[A-Za-z]{3,}(?: [A-Za-z]+)*")
 # What equal names say, by their kind: less if many people answer to such a name.
 _EQUAL_NAMES: dict[Kind, How] = {
-    **dict.fromkeys(("full", "part", "handle"), "same_name"),
+    **dict.fromkeys(("full", "handle"), "same_name"),
     **dict.fromkeys(("byname", "titled"), "same_byname"),
     "role": "same_role_word",
 }
@@ -339,18 +341,17 @@ def relate(first: tuple[str, ...], second: tuple[str, ...]) -> Naming:
     if related:
         return related
     # A record that has a name is not unnamed for having a role as an alias.
-    strongest = min(pairs, key=lambda pair: STRENGTH.index(pair.how))
+    strongest = _strongest(pairs)
     different = next((pair for pair in pairs if pair.how in PLAINLY_DIFFERENT), None)
     if different and strongest.how in _UNRELATED:
         return different
-    if strongest.how in ("unnamed", "both_unnamed"):
-        named_pairs = [p for p in pairs if p.how not in ("unnamed", "both_unnamed")]
-        return (
-            min(named_pairs, key=lambda pair: STRENGTH.index(pair.how))
-            if named_pairs
-            else strongest
-        )
+    if strongest.how in _UNNAMED:
+        return _strongest([pair for pair in pairs if pair.how not in _UNNAMED] or pairs)
     return strongest
+
+
+def _strongest(pairs: Sequence[Naming]) -> Naming:
+    return min(pairs, key=lambda pair: STRENGTH.index(pair.how))
 
 
 @lru_cache(maxsize=16384)

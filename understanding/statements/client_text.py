@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from understanding.lexicon.rules import patterns, sets
 from understanding.sentences import sentences
-from understanding.text import CJK, enclosed, joined_spans, names_role
+from understanding.text import CJK, enclosed, joined_spans, names_role, outside
 
 _Span = tuple[int, int]
 
@@ -62,13 +62,10 @@ def client_text(content: str) -> list[_Span]:
 
 def without_client_text(content: str) -> str:
     """Returns ``content`` without the text of a client; the pieces left become paragraphs."""
-    at, pieces = 0, []
-    for start, end in client_text(content):
-        pieces.append(content[at:start])
-        at = end
-    if not at:
+    spans = client_text(content)
+    if not spans:
         return content
-    return "\n\n".join(part.strip() for part in [*pieces, content[at:]] if part.strip())
+    return "\n\n".join(piece.strip() for piece in outside(content, spans) if piece.strip())
 
 
 def requests_for_client(content: str) -> bool:
@@ -116,12 +113,9 @@ def _makes_product(sentence: str) -> bool:
 def _orders(content: str) -> tuple[str, bool]:
     """The words of a message outside of quotations and tags, before a transcript and in the
     paragraph after it, and whether a tag contains a chat."""
-    pieces, at = [], 0
     parts = _parts(content)
-    for part in parts:
-        pieces.append(content[at : part.start])
-        at = part.end
-    text = NOT_SPEECH.sub(" ", "".join([*pieces, content[at:]]))
+    text = "".join(outside(content, [(part.start, part.end) for part in parts]))
+    text = NOT_SPEECH.sub(" ", text)
     for start, end in reversed(enclosed(text, '“"「', {})):
         text = f"{text[:start]}“”{text[end:]}"
     lines = []

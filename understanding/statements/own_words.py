@@ -4,7 +4,7 @@ import re
 
 from understanding.statements.client_text import NOT_SPEECH, client_text, without_client_text
 from understanding.statements.fence import injected
-from understanding.text import enclosed, middle_cut, names_role, quotations
+from understanding.text import enclosed, middle_cut, names_role, outside, quotations
 
 _LONGEST_QUOTED = {"“": 12, '"': 30, "‘": 30}
 # Tokens of chat templates, after which somebody else speaks, and placeholders.
@@ -51,11 +51,7 @@ def unquoted(content: str) -> str:
 def without_injected(content: str) -> str:
     """Returns ``content`` without injected blocks and copies of parts of them: what Mio put into a
     conversation never comes back as a memory."""
-    parts, at = [], 0
-    for start, end in injected(content):
-        parts.append(content[at:start])
-        at = end
-    return "".join([*parts, content[at:]])
+    return "".join(outside(content, injected(content)))
 
 
 def without_injected_and_client_text(content: str) -> str:
