@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from accounts.reasons import Reason
 from understanding.certainty import REFERENCE
-from understanding.text import CJK, is_cjk, normalise, original_span
+from understanding.text import CJK, is_cjk, normalise
 from understanding.text_document import Document, read
 from understanding.types import Entry, Mention, NameKey
 
@@ -35,9 +35,9 @@ def keys_of(phrases: Iterable[str]) -> Iterator[NameKey]:
     lines: dict[str, list[str]] = defaultdict(list)
     for phrase in phrases:
         compared = form(phrase)
-        for key in list(_beginnings(compared))[:1]:
-            if compared and len("\n".join([*lines[key], compared])) <= _TEXT_WIDTH:
-                lines[key].append(compared)
+        key = next(_beginnings(compared), "")
+        if key and len("\n".join([*lines[key], compared])) <= _TEXT_WIDTH:
+            lines[key].append(compared)
     for key, texts in lines.items():
         if texts:
             yield NameKey(PREFIX + key, "reference", "\n".join(texts))
@@ -73,20 +73,17 @@ def find(text: str | Document, entries: Iterable[Entry]) -> list[Mention]:
     if not phrases:
         return []
     document = read(text)
-    norm, offsets = document.norm, document.offsets
     places: dict[tuple[int, int], list[Entry]] = defaultdict(list)
     for phrase, entry in phrases:
-        for start, end in _places(norm, phrase):
-            places[start, end].append(entry)
+        for place in _places(document.norm, phrase):
+            places[place].append(entry)
     longest = sorted(places, key=lambda place: (place[0] - place[1], place[0]))
     chosen: list[tuple[int, int]] = []
     for start, end in longest:
         if not any(start < other_end and other < end for other, other_end in chosen):
             chosen.append((start, end))
     return [
-        mention
-        for place in sorted(chosen)
-        for mention in _mentions(document.text, offsets, place, places)
+        mention for place in sorted(chosen) for mention in _mentions(document, place, places[place])
     ]
 
 
@@ -105,14 +102,12 @@ def _are_one_word(one: str, other: str) -> bool:
 
 
 def _mentions(
-    text: str,
-    offsets: list[int],
-    place: tuple[int, int],
-    places: dict[tuple[int, int], list[Entry]],
+    document: Document, place: tuple[int, int], entries: Iterable[Entry]
 ) -> Iterator[Mention]:
-    start, end = original_span(offsets, *place)
-    people = {entry.person.id: entry.person for entry in places[place]}
+    start, end = document.original(*place)
+    text = document.text[start:end]
+    people = {entry.person.id: entry.person for entry in entries}
+    confidence = round(REFERENCE / len(people) ** 0.5, 3)
     for person in people.values():
-        confidence = round(REFERENCE / len(people) ** 0.5, 3)
-        reason = Reason("by_reference", text=text[start:end])
-        yield Mention(person, start, end, text[start:end], "reference", confidence, reason)
+        reason = Reason("by_reference", text=text)
+        yield Mention(person, start, end, text, "reference", confidence, reason)

@@ -266,10 +266,8 @@ def _kind(entry: Entry, key: str, full: str) -> str:
     words = full.split(" ")
     if key == words[0]:
         return "first name"
-    if key in words or f" {key} " in f" {full} " or key in full.replace(" ", ""):
-        inside = key in words or " " in key or (len(words) > 1 and key in _joined_pairs(full))
-        if inside:
-            return "part"
+    if f" {key} " in f" {full} " or key in _joined_pairs(full):
+        return "part"
     return "diminutive" if key in diminutives(words[0]) else "short"
 
 

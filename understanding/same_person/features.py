@@ -21,14 +21,7 @@ from understanding.text import is_han
 # Years of a round age (六十多岁, in her sixties), and years by which exact ages of records may differ.
 _DECADE, _SLACK = 10, 4
 lex = patterns(__file__)
-_TENS = {
-    word: str(number)
-    for word, number in zip(
-        "twenties thirties forties fifties sixties seventies eighties nineties".split(),
-        range(20, 100, 10),
-        strict=True,
-    )
-}
+_TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +67,7 @@ def _own_fragments(text: str) -> list[str]:
 
 def _age_ranges(fragment: str) -> list[tuple[float, float]]:
     """The ages, from and to in years, that a fragment of a text states."""
-    for word, number in _TENS.items():
+    for number, word in zip(range(20, 100, 10), _TENS, strict=True):
         fragment = fragment.replace(word, f"{number}s")
     if fragment in CARDINALS:
         fragment = str(CARDINALS[fragment])
