@@ -220,6 +220,11 @@ class StoredFact:
     valid_to: datetime | None = None
     outdated: bool = False
 
+    @property
+    def statement(self) -> tuple[str, str, UUID | None]:
+        """What it states, whenever it is valid."""
+        return self.key, self.value, self.person
+
     def over(self, at: datetime) -> bool:
         """Whether it had ended by ``at``, as a former job had when it was stated."""
         return self.valid_to is not None and self.valid_to <= at

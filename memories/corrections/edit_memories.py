@@ -136,10 +136,10 @@ def end_facts(
     """Marks facts of a memory (unsaved) as outdated and superseded by the memory ``by``: true until
     ``until``, at least until they were said, as was learnt ``at`` this time (default: now)."""
     learnt_at = min(at or timezone.now(), timezone.now())
-    ended_keys = {(fact.key, fact.value, fact.person) for fact in ended}
+    statements = {fact.statement for fact in ended}
     for row in memory.facts:
         fact = memory.stored_fact(row)
-        if (fact.key, fact.value, fact.person) in ended_keys and not fact.outdated:
+        if fact.statement in statements and not fact.outdated:
             times = {
                 "valid_from": fact.valid_from or memory.began_at,
                 "valid_to": fact.valid_to or max(until or learnt_at, memory.said_at),

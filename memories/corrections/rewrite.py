@@ -389,11 +389,15 @@ def supersede(
         old = memory.as_stored()
         pairs = contradicted(new.facts, new.said_at, old.facts)
         past = ended.get(memory.pk) or [fact for _, fact in pairs]
+        statements = {fact.statement for fact in past}
         if text := remains.get(memory.pk):
             facts = zip(memory.facts, old.facts, strict=True)
-            rows = [row for row, fact in facts if fact not in past]
+            rows = [row for row, fact in facts if fact.statement not in statements]
             split(end_user, memory.pk, [text], actor=actor, why=why, fewest=1, facts=rows)
-        elif past and (not {*old.current} <= {*past} or _quotes_more(memory, past)):
+        elif past and (
+            any(fact.statement not in statements for fact in old.current)
+            or _quotes_more(memory, past)
+        ):
             in_part[memory.pk] = past
     return outdate(
         end_user,

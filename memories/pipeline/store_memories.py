@@ -3,7 +3,7 @@ vector."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -69,9 +69,11 @@ def store(
         stored.ids[key] = stored.ids[other_key] if other_key else target
     repeats = [d for d in drafts if d.key in repeated or stored.ids[d.key] not in stored.added]
     _note_repeats(end_user, repeats, stored)
+    stored_by_draft = {draft.id: stored.ids[draft.key] for draft in drafts}
     for key, draft in new.items():
         for resolution in resolutions.get(key, ()) if stored.ids[key] in stored.added else ():
-            _apply_resolution(end_user, stored, draft, resolution, drafts)
+            resolution = _of_stored(resolution, stored_by_draft)
+            _apply_resolution(end_user, stored, draft, resolution)
     note_people(end_user, drafts)
     return stored
 
@@ -133,28 +135,37 @@ def _note_repeats(end_user: EndUser, drafts: Sequence[Draft], stored: Stored) ->
     Memory.objects.bulk_update(memories.values(), fields)
 
 
+def _of_stored(resolution: Resolution, stored_by_draft: Mapping[UUID, UUID]) -> Resolution:
+    """Returns the resolution with each draft that it means replaced by the memory that states it.
+    Two drafts may repeat one memory."""
+    ended: dict[UUID, tuple[StoredFact, ...]] = {}
+    for pk, facts in resolution.ended.items():
+        memory_id = stored_by_draft.get(pk, pk)
+        ended[memory_id] = (*ended.get(memory_id, ()), *facts)
+    return replace(
+        resolution,
+        targets=tuple(stored_by_draft.get(pk, pk) for pk in resolution.targets),
+        ended=ended,
+        remains={stored_by_draft.get(pk, pk): text for pk, text in resolution.remains.items()},
+    )
+
+
 def _apply_resolution(
-    end_user: EndUser,
-    stored: Stored,
-    draft: Draft,
-    resolution: Resolution,
-    drafts: Sequence[Draft],
+    end_user: EndUser, stored: Stored, draft: Draft, resolution: Resolution
 ) -> None:
     source = stored.ids[draft.key]
-    stored_by_draft = {other.id: stored.ids[other.key] for other in drafts}
-    target_ids = [stored_by_draft.get(pk, pk) for pk in resolution.targets]
-    active = Memory.objects.of(end_user).active().filter(pk__in=target_ids)
+    active = Memory.objects.of(end_user).active().filter(pk__in=resolution.targets)
     targets = list(active.exclude(pk=source).defer("tokens"))
     if resolution.verdict is Verdict.SUPERSEDES:
         # If an earlier resolution ended a target, what remained of it is superseded instead.
-        wholes = {*target_ids} - {target.pk for target in targets}
+        wholes = {*resolution.targets} - {target.pk for target in targets}
         parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF, target_id__in=wholes)
         whole_of = dict(parts.values_list("source_id", "target_id"))
         ended: dict[UUID, Sequence[StoredFact]] = {**resolution.ended}
         for piece in Memory.objects.of(end_user).active().filter(pk__in=whole_of).defer("tokens"):
-            facts = piece.as_stored().facts
+            statements = {fact.statement for fact in piece.as_stored().facts}
             whole_ended = resolution.ended.get(whole_of[piece.pk], ())
-            ended[piece.pk] = [fact for fact in whole_ended if fact in facts]
+            ended[piece.pk] = [fact for fact in whole_ended if fact.statement in statements]
             targets += [piece] if piece.pk != source else []
         rewrite.supersede(
             end_user,

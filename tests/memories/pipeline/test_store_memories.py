@@ -14,16 +14,24 @@ from memories.models import Edge, Memory, Vector
 from memories.models.memory import content_hash
 from memories.pipeline.store_memories import retract, store
 from memories.search.tokens import tokenise
-from memories.types import Draft, ExtractedMemory, MemoryType, Resolution, Subtype, Verdict
+from memories.types import (
+    Draft,
+    ExtractedMemory,
+    MemoryType,
+    Resolution,
+    StoredFact,
+    Subtype,
+    Verdict,
+)
 from tests.factories import make_end_user, make_memory
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-def draft(content, *turns):
+def draft(content, *turns, facts=()):
     extracted = ExtractedMemory(content, MemoryType.PERSONAL, Subtype.FRIEND, turns or (1,))
     return Draft(
-        content_hash(content), content, NOON, extracted, (), [1.0] * 384, tokenise(content)
+        content_hash(content), content, NOON, extracted, facts, [1.0] * 384, tokenise(content)
     )
 
 
@@ -100,6 +108,43 @@ def test_a_superseded_memory_stays_as_history_with_who_and_why(end_user):
     )
     change = Change.objects.get()
     assert (change.verb, change.actor, change.why) == ("outdate", "extractor", "she moved")
+
+
+def test_what_replaces_a_repeat_ends_only_what_it_denies_of_the_memory_repeated(end_user):
+    rows = [
+        {"key": "location", "value": "Rome", "person": None, "valid_from": NOON.isoformat()},
+        {"key": "pet", "value": "dog", "person": None},
+    ]
+    old = make_memory(end_user, "I live in Rome with my dog", facts=rows)
+    rome, dog = StoredFact("location", "Rome"), StoredFact("pet", "dog")
+    repeat, new = draft(old.content, 2, facts=(rome, dog)), draft("Rome is behind me", 3)
+    resolutions = {
+        repeat.key: [Resolution(Verdict.DUPLICATE, (old.id,))],
+        new.key: [Resolution(Verdict.SUPERSEDES, (repeat.id,), ended={repeat.id: (rome,)})],
+    }
+    store(end_user, [repeat, new], resolutions, "model")
+    old.refresh_from_db()
+    assert (old.status, [f.value for f in old.as_stored().current]) == ("active", ["dog"])
+
+    last = draft("Neither Rome nor a dog", 4)
+    ended = {repeat.id: (rome, dog)}
+    resolutions[last.key] = [Resolution(Verdict.SUPERSEDES, (repeat.id,), ended=ended)]
+    store(end_user, [repeat, last], resolutions, "model")
+    old.refresh_from_db()
+    assert old.status == "outdated"
+
+
+def test_what_remains_true_of_a_repeat_remains_of_the_memory_repeated(end_user):
+    old = make_memory(end_user, "Anna lives in Rome and has a dog")
+    repeat, new = draft(old.content, 2), draft("Anna lives in Oslo", 3)
+    remains = {repeat.id: "Anna has a dog"}
+    resolutions = {
+        repeat.key: [Resolution(Verdict.DUPLICATE, (old.id,))],
+        new.key: [Resolution(Verdict.SUPERSEDES, (repeat.id,), remains=remains)],
+    }
+    store(end_user, [repeat, new], resolutions, "model")
+    current = Memory.objects.of(end_user).active().values_list("content", flat=True)
+    assert set(current) == {"Anna lives in Oslo", "Anna has a dog"}
 
 
 def test_a_complement_leaves_both_active_and_joined(end_user):
