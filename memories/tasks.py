@@ -4,7 +4,7 @@ the scope of the end user whose work it is, or of all users."""
 import time
 from collections.abc import Callable, Iterable
 from functools import partial, wraps
-from itertools import takewhile
+from itertools import repeat
 from typing import Concatenate, ParamSpec
 from uuid import UUID
 
@@ -43,21 +43,23 @@ def of_user(task: Callable[Concatenate[int, P], None]) -> Callable[Concatenate[i
     return scoped
 
 
-def _run_steps(task: str, end_user_id: int, steps: Iterable[object]) -> bool:
-    """Runs the steps and returns True; once TURN seconds have passed, queues ``task`` for the rest
-    and returns False."""
+def _run_steps(task: str, end_user_id: int, steps: Iterable[Callable[[], object]]) -> bool:
+    """Runs the steps until one returns false, and returns True. If TURN seconds have passed before
+    another step than the first, queues ``task`` for the rest and returns False."""
     until = time.monotonic() + TURN
-    for _step in steps:
-        if time.monotonic() > until:
+    for place, step in enumerate(steps):
+        if place and time.monotonic() > until:
             enqueue(task, end_user_id)
             return False
+        if not step():
+            break
     return True
 
 
 @of_user
 def extract(end_user_id: int) -> None:
     """Extracts the messages of an end user that are due, then queues consolidation if it is due."""
-    if not _run_steps("extract", end_user_id, iter(partial(run.extract_next, end_user_id), False)):
+    if not _run_steps("extract", end_user_id, repeat(partial(run.extract_next, end_user_id))):
         return
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None and buffer.consolidation_due(end_user):
@@ -76,7 +78,7 @@ def consolidate(end_user_id: int) -> None:
 @of_user
 def process(end_user_id: int) -> None:
     """Extracts all waiting messages of an end user, due or not, then consolidates."""
-    batches = iter(partial(run.extract_next, end_user_id, everything=True), False)
+    batches = repeat(partial(run.extract_next, end_user_id, everything=True))
     if _run_steps("process", end_user_id, batches):
         reread(end_user_id)
 
@@ -84,8 +86,8 @@ def process(end_user_id: int) -> None:
 @of_user
 def read_facts(end_user_id: int) -> None:
     """Reads the facts of memories that people or apps wrote, until the model is unavailable."""
-    read = (facts.read(end_user_id, memory) for memory in facts.waiting(end_user_id))
-    _run_steps("read_facts", end_user_id, takewhile(bool, read))
+    waiting = facts.waiting(end_user_id)
+    _run_steps("read_facts", end_user_id, [partial(facts.read, end_user_id, pk) for pk in waiting])
 
 
 @of_user

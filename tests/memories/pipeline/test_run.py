@@ -23,7 +23,7 @@ from memories.models import Batch, JobRun, Link, Memory, ModelCall, Outage, Work
 from memories.pipeline import buffer, catch_up, run
 from memories.pipeline.buffer import Incoming, receive
 from tests.dashboard.signin import signed_in
-from tests.factories import make_app, make_memory
+from tests.factories import make_app, make_end_user, make_memory
 from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
@@ -347,6 +347,16 @@ def test_a_task_does_its_turn_and_leaves_the_rest_to_another(task, settings, mon
     task(end_user.pk)
     assert EndUser.objects.get(pk=end_user.pk).extracted_seq == buffer.longest_batch()
     assert queued() == [f"memories.tasks.{task.__name__}"]
+
+
+@pytest.mark.parametrize(("memories", "left"), [(1, []), (2, ["memories.tasks.read_facts"])])
+def test_a_task_that_read_the_last_memory_late_queues_no_other(monkeypatch, memories, left):
+    end_user = make_end_user()
+    for number in range(memories):
+        make_memory(end_user, f"Kim has {number} cats.", unread=True)
+    monkeypatch.setattr(tasks, "TURN", 0.0)
+    tasks.read_facts(end_user.pk)
+    assert queued() == left
 
 
 def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
