@@ -77,9 +77,10 @@ def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
 
 
 def follow(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
-    """Carries out the forget requests of the extraction. Requests of new turns that the offline
-    reader finds and a model's answer leaves out are only noted, to be reported: a model alone hides
-    nothing, nor do words alone that it read otherwise. The caller holds the lock."""
+    """Carries out the forget requests of the extraction. A model's reader lets only those through
+    that quote the user's own words in a new turn, if these can ask to forget (``openai/extraction``).
+    Requests that the offline reader finds and the model's answer leaves out hide nothing: they are
+    only noted, to be reported. The caller holds the lock."""
     forget_asked(end_user, extraction.forget)
     answered = {found.asked_in for found in extraction.forget}
     asking = [t for t in request.turns if t.role == "user" and t.id not in answered]
