@@ -58,19 +58,20 @@ class Candidate(NamedTuple):
 
 
 class People(NamedTuple):
-    """The people of a message: ``cards`` of everyone who was found, by id; ``talked_of``: the
-    people in turns of the session, by id."""
+    """The people of a message: ``cards`` of everyone who was found, by id; ``people_in_session``:
+    the people in turns of the session, by id."""
 
     mentions: list[Mention]
     cards: dict[UUID, Card]
-    near: tuple[NearDate, ...]
-    talked_of: Mapping[UUID, Person] = {}
+    near_dates: tuple[NearDate, ...]
+    people_in_session: Mapping[UUID, Person] = {}
 
 
-def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> People:
+def look_up(end_user: EndUser, message: str, turns: Turns, stay_messages: int = 0) -> People:
     """Returns the mentions in ``message``, pronouns resolved, with the cards of the people referred
     to, and the important dates that are near. After them come people whom the conversation is still
-    about, for up to ``stay`` messages after their last mention. Archived contacts are left out.
+    about, for up to ``stay_messages`` messages after their last mention. Archived contacts are left
+    out.
 
     ``turns`` returns the turns of the session and those of the session before; it is called only if
     the message refers back, or somebody may stay. At most two statements: the turns, if they are
@@ -83,10 +84,10 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     refers = refers_back(message)
     session, previous = (
         [turn._replace(text=turn.text[:HISTORY_CHARACTERS]) for turn in part]
-        for part in (turns() if refers or stay else ([], []))
+        for part in (turns() if refers or stay_messages else ([], []))
     )
     if not refers:
-        session, previous = session[-2 * stay :], []
+        session, previous = session[-2 * stay_messages :], []
     if not refers and not session:
         key_hits = hits(end_user, keys_in(document), days=days)
         direct = find_people(document, _name_entries(key_hits))
@@ -115,15 +116,15 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
         for turn, more in zip(utterances[-len(earlier) :], earlier, strict=True)
         if turn.role == "user"
     ]
-    mentions += staying(user_mentions, mentions, stay)
+    mentions += staying(user_mentions, mentions, stay_messages)
     # People who are only in focus are in no text.
     shown = {mention.person.id for mention in mentions}
     contacts |= _contacts_of(hit for hit in key_hits if hit.key or UUID(hit.known["id"]) in shown)
     people = _visible(end_user, message, mentions, contacts, today, span)
-    return people._replace(talked_of=_talked_of(utterances, earlier))
+    return people._replace(people_in_session=_people_in_session(utterances, earlier))
 
 
-def _talked_of(
+def _people_in_session(
     turns: Sequence[Utterance], earlier: Iterable[Iterable[Mention]]
 ) -> dict[UUID, Person]:
     """The people whom turns mention, by name or by pronoun (``earlier``), or are about, by id."""

@@ -14,7 +14,7 @@ HISTORY = {"company": "former_company", "location": "former_location"}
 FORMER = {past: key for key, past in HISTORY.items()}
 
 
-def told_key(fact: StoredFact, said_at: datetime) -> str:
+def stated_attribute(fact: StoredFact, said_at: datetime) -> str:
     """Returns the attribute that a fact stated at ``said_at`` sets: its own key, or if it was over
     by then the key for past values (company: former_company), "" if there is none."""
     if not fact.over(said_at) or fact.key in FORMER:
@@ -42,7 +42,7 @@ def same_thing(one: str, other: str) -> bool:
     return bool(left and right) and (left <= right or right <= left)
 
 
-def contradicted(
+def contradictions(
     new: Sequence[StoredFact], said_at: datetime, old: Sequence[StoredFact]
 ) -> Iterator[tuple[StoredFact, StoredFact]]:
     """Yields (new, old) for each ``old`` fact that a ``new`` one, stated at ``said_at``, ends. Old

@@ -4,7 +4,7 @@ Every edge is stored in both directions, so a hop reads one range of one index. 
 to an archived memory is never followed, and is removed when met (MIRA's heal-on-read);
 the database deletes the edges of an erased memory with it. Nothing is lost by that:
 
-- the verbs that archive a memory remove its edges themselves (``let_go``), so that their
+- the verbs that archive a memory remove its edges themselves (``remove_edges_of``), so that their
   undo restores them; what a walk still meets was written after the archiving, by a worker
   that had read the memory before, and is found again when the memory is restored;
 - edges that record where a memory comes from (LINEAGE) are never removed: the history follows
@@ -148,7 +148,7 @@ def _heaviest(by_id: dict[UUID, Neighbour], limit: int) -> dict[UUID, Neighbour]
     return {pk: by_id[pk] for pk in order[:limit]}
 
 
-def beside(steps: Iterable[Step]) -> dict[UUID, Neighbour]:
+def direct_neighbours(steps: Iterable[Step]) -> dict[UUID, Neighbour]:
     """Returns the memories one step away by their ids, each by the heaviest of ``steps``."""
     by_target: dict[UUID, Neighbour] = {}
     for step in steps:
@@ -164,7 +164,7 @@ def remove(end_user: EndUser, edges: Sequence[int]) -> None:
         cursor.execute(_SQL["remove"], [end_user.pk, list(edges)])
 
 
-def let_go(end_user: EndUser, ids: Collection[UUID], recorder: Recorder) -> None:
+def remove_edges_of(end_user: EndUser, ids: Collection[UUID], recorder: Recorder) -> None:
     """Deletes the edges of memories that are being archived, except their lineage; undoing the
     recorder's change restores them. The caller holds the end user's lock."""
     edges = Edge.objects.of(end_user).filter(Q(source__in=ids) | Q(target__in=ids))
@@ -173,7 +173,7 @@ def let_go(end_user: EndUser, ids: Collection[UUID], recorder: Recorder) -> None
     Edge.objects.filter(pk__in=[row.pk for row in rows]).delete()
 
 
-def refused(end_user: EndUser) -> set[frozenset[UUID]]:
+def disconnected_pairs(end_user: EndUser) -> set[frozenset[UUID]]:
     """Returns the pairs whose edge somebody removed: no machine joins them again."""
     changes = Change.objects.of(end_user).filter(verb=DISCONNECT, undone_at=None)
     return {frozenset(map(UUID, pair)) for pair in changes.values_list("subjects", flat=True)}

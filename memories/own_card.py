@@ -40,7 +40,7 @@ def attributes_of(facts: Facts, at: datetime) -> Attributes:
     return {key: list(values.values()) for key, values in values_by_key.items() if values}
 
 
-def of(end_user: EndUser) -> Attributes:
+def current_attributes(end_user: EndUser) -> Attributes:
     """Returns what is valid for the user at the end of the day of the conversation."""
     day_ends = datetime.combine(end_user.day_of_talk, time.max, end_user.zone)
     return attributes_of(end_user.own_facts, day_ends)
@@ -65,7 +65,7 @@ ORDER BY mention_count DESC, id LIMIT %s
 def text_of(end_user: EndUser) -> str:
     """Returns the card for a prompt: what is known about the user, and the contacts who are
     partners or relatives, the most mentioned first. One statement."""
-    attributes = of(end_user)
+    attributes = current_attributes(end_user)
     kin = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
     with_role = wording(end_user.reads)["note"]
     # Twice as many as are shown, since a name alone may look like a relative's.

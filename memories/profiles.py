@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
 
-from memories.fact_conflicts import FORMER, same_value, told_key
+from memories.fact_conflicts import FORMER, same_value, stated_attribute
 from memories.types import (
     AttributeValue,
     Profile,
@@ -205,7 +205,9 @@ def _ended(memory: StoredMemory, key: str, value: str) -> bool:
     return key not in FORMER and bool(ended) and not any(fact.key == key for fact in current)
 
 
-def settled(patch: ProfilePatch, person: UUID, memories: Sequence[StoredMemory]) -> ProfilePatch:
+def without_contradicted_values(
+    patch: ProfilePatch, person: UUID, memories: Sequence[StoredMemory]
+) -> ProfilePatch:
     """Returns ``patch`` without values as current that ``memories`` state as over, whatever the
     provider answered: a former job is added as such and replaces no other value."""
     values: dict[str, tuple[AttributeValue, ...]] = {}
@@ -216,7 +218,7 @@ def settled(patch: ProfilePatch, person: UUID, memories: Sequence[StoredMemory])
             values[key] = valid_attributes.get(key, ())
     for memory in memories:
         for fact in memory.current:
-            past_key = told_key(fact, memory.said_at)
+            past_key = stated_attribute(fact, memory.said_at)
             if fact.person == person and past_key not in ("", fact.key):
                 past_values = values.get(past_key, ())
                 if not any(same_value(value.value, fact.value) for value in past_values):

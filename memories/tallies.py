@@ -71,7 +71,7 @@ def total(ledger: Ledger) -> Sums:
     return _added(tally.sums if tally else (), ledger.summed(ledger.of(**since)))
 
 
-def keep() -> dict[str, int]:
+def store_past_days() -> dict[str, int]:
     """Adds the days that are over to the stored sums; returns how many ``rows`` these had."""
     until = (timezone.now() - OVER).astimezone(UTC).date()
     added = 0

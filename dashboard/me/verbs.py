@@ -93,7 +93,7 @@ def _edit_fact(sent: Sent) -> Change | None:
 def _edit_card(sent: Sent) -> Change | None:
     """Adds, replaces or removes a value of the user's own card in the same way."""
     key = sent.form.get("key", "")
-    before = [str(one["value"]) for one in own_card.of(sent.user).get(key, ())]
+    before = [str(one["value"]) for one in own_card.current_attributes(sent.user).get(key, ())]
     return edit_own_card(sent.user, {key: sent.with_value(key, before)}, actor=USER)
 
 

@@ -19,7 +19,7 @@ from contacts.models import Contact
 from dashboard import words
 from dashboard.queries.memories import with_people
 from memories.context import what
-from memories.context.build import Trace, Way
+from memories.context.build import FoundMemory, Trace
 from memories.context.who import stored_turns
 from memories.models import Memory
 from memories.providers.errors import OutputError, ProviderError, TransientError
@@ -95,9 +95,11 @@ def examples(end_user: EndUser, known: Sequence[Session]) -> list[dict[str, str]
 def answer(end_user: EndUser, trace: Trace) -> dict[str, Any]:
     """Returns the trace for the page; two statements. ``meant``: mentions with their ``alias`` and
     ``rivals`` for the same span; ``memories``: with ``doubted`` links to these people."""
-    rows = with_people(Memory.objects.of(end_user)).in_bulk([w.memory.pk for w in trace.ways])
+    rows = with_people(Memory.objects.of(end_user)).in_bulk(
+        [one.memory.pk for one in trace.found_memories]
+    )
     names = {mention.person.id: mention.person.name for mention in trace.mentions}
-    ways = [way for way in trace.ways if way.memory.pk in rows and way.kept]
+    injected = [one for one in trace.found_memories if one.memory.pk in rows and one.kept]
     surest = sorted(trace.mentions, key=lambda mention: -mention.confidence)
     meant = [_mention_row(mention, trace.mentions) for mention in surest]
     timing = trace.injection.timing
@@ -107,7 +109,7 @@ def answer(end_user: EndUser, trace: Trace) -> dict[str, Any]:
         "spans": tuple((m.start, m.end) for m in trace.mentions if m.start < m.end),
         "meant": meant,
         "unclear": any(one["rivals"] and one["mention"].confidence < CLEAR for one in meant),
-        "memories": [_memory_row(way, rows[way.memory.pk], names) for way in ways],
+        "memories": [_memory_row(one, rows[one.memory.pk], names) for one in injected],
         "bars": [
             {"name": words.in_words(words.STEPS, name), "ms": ms, "share": 100 * ms / longest}
             for name, ms in timing.items()
@@ -129,20 +131,20 @@ def _mention_row(mention: Mention, mentions: Iterable[Mention]) -> dict[str, Any
     }
 
 
-def _memory_row(way: Way, memory: Memory, people: Mapping[UUID, str]) -> dict[str, Any]:
+def _memory_row(found: FoundMemory, memory: Memory, people: Mapping[UUID, str]) -> dict[str, Any]:
     """Returns a memory as the page shows it, with why it was found and its links to ``people``."""
     links = [link for link in memory.links.all() if link.contact_id in people]
     reasons = []
-    if way.found and way.found.names:
-        reasons.append(words.reason(way.found.reason))
-    elif way.found:
+    if found.found and found.found.names:
+        reasons.append(words.reason(found.found.reason))
+    elif found.found:
         name = ", ".join(people[link.contact_id] for link in links)
         reasons.append(_("linked to %(name)s") % {"name": name})
-    if way.hit:
-        reasons += map(words.reason, way.hit.reasons)
+    if found.hit:
+        reasons += map(words.reason, found.hit.reasons)
     if memory.kind == Memory.Kind.PROFILE:
         reasons.append(_("a profile, distilled from others"))
-    return {"way": way, "memory": memory, "reasons": reasons, "doubted": links}
+    return {"found": found, "memory": memory, "reasons": reasons, "doubted": links}
 
 
 def refusal(error: ProviderError) -> str:
@@ -179,7 +181,7 @@ def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> dict[str,
     most = READ + asked["limit"]
     request = SearchRequest(asked["message"], limit=most, statuses=list(Memory.Status), heal=False)
     hits = {hit.memory.pk: hit for hit in recall.search(end_user, request, embedder=embedder())}
-    found_hits = {way.memory.pk: way.hit for way in trace.ways}
+    found_hits = {one.memory.pk: one.hit for one in trace.found_memories}
     ids = list(dict.fromkeys([*found_hits, *hits]))
     rows = with_people(Memory.objects.of(end_user)).in_bulk(ids)
     hits |= {pk: hit for pk, hit in found_hits.items() if hit}
@@ -198,7 +200,7 @@ def _why_left_out(
     end_user: EndUser, trace: Trace, asked: Mapping[str, Any], ids: list[UUID]
 ) -> Callable[[Memory, float | None], tuple[str, str]]:
     """Returns a function that says why the trace left a memory out, and what to correct."""
-    candidates = {way.memory.pk for way in trace.ways}
+    candidates = {one.memory.pk for one in trace.found_memories}
     cards = {contact.id for contact in trace.injection.contacts}
     names_by_id = {m.person.id: m.person.name for m in trace.mentions if m.how != "conversation"}
     denied = what.said_not_to_be_about(end_user, list(names_by_id), ids) if names_by_id else set()

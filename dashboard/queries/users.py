@@ -53,7 +53,7 @@ def stored(end_user: EndUser) -> list[tuple[str, int]]:
 
 def own_keys(end_user: EndUser) -> list[tuple[str, str, list[dict[str, Any]]]]:
     """Returns the user's own card: each key with its label and values (as in ``attributes``)."""
-    known = own_card.of(end_user).items()
+    known = own_card.current_attributes(end_user).items()
     return [(key, label(key, language_of()), values) for key, values in known]
 
 

@@ -96,7 +96,7 @@ def edit_card(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         request.POST.get(name, "").replace("\0", "").strip() for name in ("key", "old", "new")
     )
     new = "" if "remove" in request.POST else new
-    values = [one["value"] for one in own_card.of(end_user).get(key, ())]
+    values = [one["value"] for one in own_card.current_attributes(end_user).get(key, ())]
     stated = {key: with_value(values, old, new, single=is_single(key))}
     change = edit_own_card(end_user, stated, actor=access.actor(request))
     message = _("Saved.") if new else _("Removed.")

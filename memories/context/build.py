@@ -40,7 +40,7 @@ from memories.context.render import (
     render,
 )
 from memories.context.request import ALL, ContextRequest
-from memories.context.what import About, Way
+from memories.context.what import FoundMemory, PeopleMemories
 from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory, Retrieval
 from memories.providers.factory import embedder
@@ -127,21 +127,21 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an injection came about. ``block`` is its text in parts, None without a user; ``ways``
-    are all memories found, best first; ``about`` is None if nobody's memories were looked up."""
+    """How an injection came about. ``block`` is its text in parts, None without a user;
+    ``found_memories`` are the best first; ``about`` is None if nobody's memories were looked up."""
 
     injection: Injection
     block: Block | None = None
     mentions: tuple[Mention, ...] = ()
-    ways: tuple[Way, ...] = ()
-    about: About | None = None
+    found_memories: tuple[FoundMemory, ...] = ()
+    about: PeopleMemories | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     """The memories about the people meant and by search; ``searched`` as in Injection."""
 
-    about: About | None = None
+    about: PeopleMemories | None = None
     hits: Sequence[Hit] = ()
     searched: str = "no"
 
@@ -166,9 +166,9 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
     embedding = what.embed(request, clock.began + deadline / 1000 if deadline else None)
     turns = who.turns_of(end_user, request.session_id, request.history)
     with clock.step("who"):
-        stay = settings.MIO_KEEP_CARDS if request.keep_cards is None else request.keep_cards
-        stay = stay if "cards" in request.include else 0
-        fast = look_up(end_user, request.message, turns, stay)
+        keep = settings.MIO_KEEP_CARDS if request.keep_cards is None else request.keep_cards
+        stay_messages = keep if "cards" in request.include else 0
+        fast = look_up(end_user, request.message, turns, stay_messages)
     opinion = who.Opinion(fast.mentions)
     asked: who.Question | who.Opinion = opinion
     if (request.resolve or settings.MIO_RESOLVE) != "fast":
@@ -187,7 +187,7 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
             found = _find_memories(end_user, request, meant, embedding, clock)
     voted = None
     if found.hits and embedding and not meant:
-        voted = memory_vote.meant(request.message, found.hits, embedding.wait())
+        voted = memory_vote.vote(request.message, found.hits, embedding.wait())
     people, contacts = who.decided(end_user, fast, opinion, voted)
     return _render_trace(end_user, request, people, contacts, opinion.resolved, found, clock)
 
@@ -233,14 +233,16 @@ def _render_trace(
         shown = contacts if "cards" in request.include else []
         # A full card shows the dates itself, a compact one does not.
         on_card = {contact.id for contact in shown if contact.matched_by != "conversation"}
-        near = people.near if "dates" in request.include else ()
+        near = people.near_dates if "dates" in request.include else ()
         known = found.about.found if found.about else []
-        ways = what.candidates(end_user, request.message, known, found.hits, people.mentions, shown)
+        found_memories = what.candidates(
+            end_user, request.message, known, found.hits, people.mentions, shown
+        )
         block = render(
             end_user.reads,
             request,
             shown,
-            [way.injected for way in ways],
+            [one.injected for one in found_memories],
             notices=_notices(erasures, request.session_id, end_user.reads),
             dates=[InjectedDate(*date) for date in near if date.contact not in on_card],
             today=end_user.day_of_talk,
@@ -259,11 +261,11 @@ def _render_trace(
         searched=found.searched,
         timing={name: round(clock.steps[name], 3) for name in STEPS if name in clock.steps},
     )
-    ways = [
-        replace(way, kept=way.memory.id in shown_ids, line=way.memory.id in block.lines)
-        for way in ways
+    found_memories = [
+        replace(one, kept=one.memory.id in shown_ids, line=one.memory.id in block.lines)
+        for one in found_memories
     ]
-    return Trace(injection, block, tuple(people.mentions), tuple(ways), found.about)
+    return Trace(injection, block, tuple(people.mentions), tuple(found_memories), found.about)
 
 
 def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) -> Trace:
@@ -273,10 +275,11 @@ def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) 
     bearers = store.find(end_user, speaker)
     own = bearers[0] if len(bearers) == 1 else None  # of several, it is unknown which
     names = {speaker, *((own.name, *own.aliases) if own else ())}
-    ways = what.ways(what.told_by(end_user, names, request.message), [], end_user)
-    block = render(end_user.reads, request, [], [way.injected for way in ways])
+    stated = what.memories_of_speaker(end_user, names, request.message)
+    found_memories = what.found_memories(stated, [], end_user)
+    block = render(end_user.reads, request, [], [one.injected for one in found_memories])
     injection = Injection(str(block), memories=block.memories, timing_ms=clock.total_ms)
-    return Trace(injection, block, ways=tuple(ways))
+    return Trace(injection, block, found_memories=tuple(found_memories))
 
 
 def measured_trace(end_user: EndUser | None, request: ContextRequest) -> Trace:

@@ -57,7 +57,7 @@ class _Support:
     cosine: float
 
 
-def meant(message: str, hits: Sequence[Hit], vectors: Sequence[Sequence[float]]) -> Voted | None:
+def vote(message: str, hits: Sequence[Hit], vectors: Sequence[Sequence[float]]) -> Voted | None:
     """Returns the contact to whom a message most likely refers by the ``hits`` of its search (with
     their people), None if that is too unlikely. ``vectors`` are those of the message's parts."""
     text = normalise(message)

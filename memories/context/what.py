@@ -47,7 +47,7 @@ _SQL = sql_pieces(__file__, shown=_SHOWN)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PersonMemory:
     """A memory about a person. ``score`` is in 0..1. ``names``: the contact, if not linked."""
 
     memory: Memory
@@ -57,27 +57,29 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class PeopleMemories:
     """Memories about people. ``unlinked``: the contacts with memories that name them unlinked."""
 
-    found: list[Found]
+    found: list[PersonMemory]
     unlinked: tuple[UUID, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class FoundMemory:
     """How a memory was found: about a person in the message, by search, or both. ``kept``:
     it fits into the prompt; ``line``: it has a line of its own, not only one on a card."""
 
     memory: Memory
     injected: InjectedMemory
-    found: Found | None
+    found: PersonMemory | None
     hit: Hit | None
     kept: bool = False
     line: bool = False
 
 
-def about_people(end_user: EndUser, people: Sequence[Person], message: str, limit: int) -> About:
+def about_people(
+    end_user: EndUser, people: Sequence[Person], message: str, limit: int
+) -> PeopleMemories:
     """Returns the memories about these people that fit the message best, at most ``limit``.
 
     Phase one follows the links. Only if they give fewer than ``limit``, phase two looks for
@@ -99,10 +101,12 @@ def about_people(end_user: EndUser, people: Sequence[Person], message: str, limi
                 unlinked.append(person.id)
                 reason = Reason("not_linked_yet", name=person.name)
                 found += _ranked(fresh, message, reason, person.id)
-    return About(_best_first(found)[:limit], tuple(unlinked))
+    return PeopleMemories(_best_first(found)[:limit], tuple(unlinked))
 
 
-def told_by(end_user: EndUser, names: Collection[str], message: str) -> list[Found]:
+def memories_of_speaker(
+    end_user: EndUser, names: Collection[str], message: str
+) -> list[PersonMemory]:
     """Returns the latest memories whose speaker has one of these names, the best for the message
     first. One statement."""
     rows = Memory.objects.of(end_user).active().facts().filter(speaker__in=names)
@@ -110,19 +114,19 @@ def told_by(end_user: EndUser, names: Collection[str], message: str) -> list[Fou
     return _best_first(_ranked(list(latest), message, Reason("linked")))
 
 
-def _best_first(found: Iterable[Found]) -> list[Found]:
+def _best_first(found: Iterable[PersonMemory]) -> list[PersonMemory]:
     return sorted(found, key=lambda item: (-item.score, str(item.memory.id)))
 
 
 def _ranked(
     memories: Sequence[Memory], message: str, reason: Reason, names: UUID | None = None
-) -> list[Found]:
+) -> list[PersonMemory]:
     wanted = set(query_weights(message))
     # The token that a memory has a time, any time, is no word of the message.
     words = wanted - {HAS_TIME}
     newest_first = sorted(memories, key=lambda memory: (memory.said_at, memory.id), reverse=True)
     return [
-        Found(
+        PersonMemory(
             memory,
             OVERLAP_WEIGHT * (len(words.intersection(own(memory.tokens))) / (len(wanted) or 1))
             + IMPORTANCE_WEIGHT * memory.importance
@@ -168,7 +172,7 @@ def search(
     request: ContextRequest,
     embedding: QueryVectors,
     people: Collection[UUID],
-    known: About | None,
+    known: PeopleMemories | None,
 ) -> tuple[list[Hit], str]:
     """Searches the memories of the ``people`` who are meant; if few are ``known``, or nobody is
     meant, those about anybody. Returns the hits, and whether the search was made (as
@@ -201,11 +205,11 @@ def search(
 def candidates(
     end_user: EndUser,
     message: str,
-    known: Sequence[Found],
+    known: Sequence[PersonMemory],
     hits: Sequence[Hit],
     mentions: Iterable[Mention],
     cards: Iterable[InjectedContact],
-) -> list[Way]:
+) -> list[FoundMemory]:
     """Returns all memories for the prompt, the best first: those ``known`` of people, those found
     by search, and the outdated ones that these replaced, if the message is about that; without the
     profiles of people whose card is shown."""
@@ -214,12 +218,12 @@ def candidates(
     scored = {hit.memory: hit.score for hit in hits} | {one.memory: one.score for one in known}
     names = [name for m in mentions for name in (m.person.name, *m.person.aliases)]
     former = [one for one in _former(end_user, message, scored, names) if one.memory not in scored]
-    return ways([*known, *former], hits, end_user)
+    return found_memories([*known, *former], hits, end_user)
 
 
 def _former(
     end_user: EndUser, message: str, scored: Mapping[Memory, float], names: Iterable[str]
-) -> list[Found]:
+) -> list[PersonMemory]:
     """Returns the outdated memories that were replaced by those of ``scored`` (memories with their
     scores) that the message is about: by a word or the attribute that it asks for, not by a name
     alone. One statement; none if the message is about none that replaced another."""
@@ -236,23 +240,29 @@ def _former(
     params = {"end_user": end_user.pk, "newer": list(relevant_scores), "most": MOST_FORMER}
     reason = Reason("no_longer_true")
     rows: Any = Memory.objects.raw(_SQL["former"], params)
-    return [Found(memory, FORMER_SHARE * relevant_scores[memory.newer], reason) for memory in rows]
+    return [
+        PersonMemory(memory, FORMER_SHARE * relevant_scores[memory.newer], reason)
+        for memory in rows
+    ]
 
 
-def ways(found: Sequence[Found], hits: Sequence[Hit], end_user: EndUser) -> list[Way]:
+def found_memories(
+    found: Sequence[PersonMemory], hits: Sequence[Hit], end_user: EndUser
+) -> list[FoundMemory]:
     """Returns each memory once, best first; ``found`` decides score and reason before ``hits``."""
     by_search = {hit.memory.id: hit for hit in hits}
-    ways = []
+    memories = []
     for one in found:
         hit = by_search.pop(one.memory.id, None)
-        ways.append(Way(one.memory, _injected(one, hit, end_user), one, hit))
-    ways += [
-        Way(hit.memory, _injected(hit, hit, end_user), None, hit) for hit in by_search.values()
+        memories.append(FoundMemory(one.memory, _injected(one, hit, end_user), one, hit))
+    memories += [
+        FoundMemory(hit.memory, _injected(hit, hit, end_user), None, hit)
+        for hit in by_search.values()
     ]
-    return sorted(ways, key=lambda way: -way.injected.score)
+    return sorted(memories, key=lambda memory: -memory.injected.score)
 
 
-def _injected(item: Found | Hit, hit: Hit | None, end_user: EndUser) -> InjectedMemory:
+def _injected(item: PersonMemory | Hit, hit: Hit | None, end_user: EndUser) -> InjectedMemory:
     memory = item.memory
     ended_at = memory.valid_to or memory.outdated_at or memory.updated_at
     is_over = memory.status == Memory.Status.OUTDATED

@@ -192,7 +192,7 @@ def ask(
     began, provider = time.monotonic(), resolving_provider()
     if provider is None:
         return Opinion(fast.mentions)
-    doubtful = doubted(request.message, fast.mentions, fast.talked_of)
+    doubtful = doubted(request.message, fast.mentions, fast.people_in_session)
     if doubtful is None:
         return Opinion(fast.mentions, "sure")
     session, before = turns()
@@ -224,7 +224,7 @@ def ask(
 
 
 def doubted(
-    message: str, mentions: Iterable[Mention], talked_of: Mapping[UUID, Person]
+    message: str, mentions: Iterable[Mention], people_in_session: Mapping[UUID, Person]
 ) -> frozenset[Mention] | None:
     """Returns the doubtful mentions: unlikely ones, pronouns that fit somebody else in the
     conversation, and pronouns that conflict with a phrase of the user's own, with the phrase. None
@@ -232,14 +232,14 @@ def doubted(
     may be meant."""
     named = [mention for mention in mentions if mention.how != "conversation"]
     if not named:
-        return frozenset() if talked_of and may_refer_to_one(message) else None
+        return frozenset() if people_in_session and may_refer_to_one(message) else None
     unlikely = {mention for mention in named if mention.confidence < SURE}
     phrases = [mention for mention in named if mention.how == "reference"]
     places = Counter((mention.start, mention.end) for mention in named)
     for mention in (mention for mention in named if mention.how == "pronoun"):
         alone = places[mention.start, mention.end] == 1
         rivals = alone and any(
-            _may_be_other(mention.person, person) for person in talked_of.values()
+            _may_be_other(mention.person, person) for person in people_in_session.values()
         )
         if rivals and mention.confidence < SURE_AMONG:
             unlikely.add(mention)
@@ -280,7 +280,7 @@ def _combined(
         if mention.how == "conversation"
         and not answered
         and mention.person.id not in ids
-        and (not ids or ids & fast.talked_of.keys())
+        and (not ids or ids & fast.people_in_session.keys())
     ]
     return [*sorted(united, key=lambda mention: mention.start), *staying]
 

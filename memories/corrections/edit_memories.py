@@ -305,7 +305,7 @@ def edit(
             memory.content_hash = content_hash(memory.content)
         derived.reindex(memory)
         if memory.status == Status.ARCHIVED:
-            graph.let_go(end_user, [memory_id], recorder)
+            graph.remove_edges_of(end_user, [memory_id], recorder)
         try:
             with atomic():
                 memory.save()

@@ -51,7 +51,7 @@ def hide(
         for memory in memories:
             memory.status = Memory.Status.ARCHIVED
             memory.save(update_fields=["status", "updated_at"])
-        graph.let_go(end_user, ids, recorder)
+        graph.remove_edges_of(end_user, ids, recorder)
         derived.unlearn(end_user, ids, recorder)
         if contacts:
             remove_contacts(end_user, contacts, recorder, forget_names=True)

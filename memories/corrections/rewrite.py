@@ -33,7 +33,7 @@ from memories.corrections.edit_memories import (
     outdate,
     relate,
 )
-from memories.fact_conflicts import contradicted
+from memories.fact_conflicts import contradictions
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.models.memory import content_hash
 from memories.search.tokens import has_time
@@ -387,7 +387,7 @@ def supersede(
     in_part: dict[UUID, Sequence[StoredFact]] = {}
     for memory in memories:
         old = memory.as_stored()
-        pairs = contradicted(new.facts, new.said_at, old.facts)
+        pairs = contradictions(new.facts, new.said_at, old.facts)
         past = ended.get(memory.pk) or [fact for _, fact in pairs]
         statements = {fact.statement for fact in past}
         if text := remains.get(memory.pk):

@@ -100,7 +100,7 @@ JOBS: dict[str, Job] = {
             "update how much each memory matters",
             EachUser(rescore.users_due, rescore.rescore_user, users=10_000, rows=200_000),
         ),
-        Job("tally", DAY, "add up the figures of past days", tallies.keep),
+        Job("tally", DAY, "add up the figures of past days", tallies.store_past_days),
         Job("index", DAY, "index the vectors of users who have many", reembed.index),
         Job(
             "refine",

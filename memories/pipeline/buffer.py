@@ -167,7 +167,7 @@ def _without_erased(
     return replace(item, content="", metadata={}, speaker=None) if names_erased else item
 
 
-def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:
+def is_unchanged(end_user: EndUser, turns: Iterable[Turn]) -> bool:
     """Whether the stored messages still have the content of ``turns``: none was erased since."""
     contents = {turn.id: turn.content for turn in turns}
     rows = Message.objects.of(end_user).filter(pk__in=contents)

@@ -18,7 +18,7 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
 from memories import model_calls
-from memories.fact_conflicts import FORMER, contradicted, opposites
+from memories.fact_conflicts import FORMER, contradictions, opposites
 from memories.models import Link, Memory
 from memories.models.memory import content_hash
 from memories.providers.embeddings import Embedder
@@ -192,7 +192,7 @@ def conflict_cases(
             | {
                 m.id: m.as_stored()
                 for m in earlier
-                if any(contradicted(draft.facts, draft.said_at, m.facts))
+                if any(contradictions(draft.facts, draft.said_at, m.facts))
             }
         )
         near.append({m.id: m for m in _similar(end_user, draft, embedder, earlier)})
@@ -274,7 +274,7 @@ def _same_slots(
     for memory in (row.as_stored() for row in memories):
         for fact in memory.current:
             # Of many tastes only those that the drafts contradict.
-            if is_single(fact.key) or any(contradicted(facts, latest, [fact])):
+            if is_single(fact.key) or any(contradictions(facts, latest, [fact])):
                 for slot in wanted.get((fact.key, fact.person), ()):
                     memories_by_slot.setdefault(slot, []).append(memory)
     return memories_by_slot

@@ -82,7 +82,7 @@ def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
     newest_link = _newest_link_id(end_user_id)
     run.begin_consolidation(end_user_id)
     while due := _unconsolidated(end_user_id, newest_link, started):
-        for contact_ids in consolidate.together(sorted(due)):
+        for contact_ids in consolidate.in_groups(sorted(due)):
             yield partial(run.consolidate_contacts, end_user_id, contact_ids)
 
 

@@ -198,7 +198,7 @@ def _settled_pairs(end_user: EndUser, ids: Collection[UUID]) -> set[frozenset[UU
         kind=Edge.Kind.WAS_CONTEXT_FOR
     )
     pairs = {frozenset(pair) for pair in deciding.values_list("source", "target")}
-    return pairs | graph.refused(end_user)
+    return pairs | graph.disconnected_pairs(end_user)
 
 
 def _write_edges(
@@ -340,7 +340,7 @@ def _join_by_entity(
     ordered = links.filter(entity__in=distinctive).order_by("-memory__said_at", "memory")
     for entity, memory in ordered.values_list("entity", "memory"):
         latest[entity].append(memory)
-    refused = graph.refused(end_user)
+    disconnected = graph.disconnected_pairs(end_user)
     edges = []
     for entity, mentioning in latest.items():
         kind = f"{Edge.SHARES_ENTITY}{names[entity]}"
@@ -348,7 +348,7 @@ def _join_by_entity(
         for memory_id in (memory.pk for memory in memories if memory.pk in mentioning):
             for other in [pk for pk in mentioning if pk != memory_id][:JOINED]:
                 pair = frozenset((memory_id, other))
-                if (kind, pair) not in joined and pair not in refused:
+                if (kind, pair) not in joined and pair not in disconnected:
                     joined.add((kind, pair))
                     edges.append(
                         Edge(

@@ -39,7 +39,7 @@ def contacts_due(end_user_id: int) -> list[UUID]:
     )
 
 
-def together(contact_ids: Sequence[UUID]) -> list[Sequence[UUID]]:
+def in_groups(contact_ids: Sequence[UUID]) -> list[Sequence[UUID]]:
     """Returns contacts in groups, each to be consolidated together."""
     return [contact_ids[at : at + TOGETHER] for at in range(0, len(contact_ids), TOGETHER)]
 
@@ -111,7 +111,9 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     current_links = current_links.select_related("memory").defer("memory__tokens")
     links_by_memory = {link.memory_id: link.pk for link in current_links}
     stale = {link.memory_id for link in links} - links_by_memory.keys()
-    patch = profiles.settled(patch, contact.pk, [link.memory.as_stored() for link in current_links])
+    patch = profiles.without_contradicted_values(
+        patch, contact.pk, [link.memory.as_stored() for link in current_links]
+    )
     # Only references that distinguish the contact from everybody else.
     texts = [reference.text for reference in patch.references]
     distinctive = set(own_references.chosen(end_user, contact, texts))

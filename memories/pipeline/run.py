@@ -107,7 +107,7 @@ def _extract(batch: Batch) -> None:
     last_said = request.turns[-1].said_at
     with atomic():
         locked = _lock_claimed(batch)
-        is_unchanged = buffer.says_the_same(locked, (*request.context, *request.turns))
+        is_unchanged = buffer.is_unchanged(locked, (*request.context, *request.turns))
         if not is_unchanged or name_hashes.forgotten(locked) != hashes:
             raise ErasedMeanwhileError
         forget_requests.follow(locked, request, extraction)
@@ -146,7 +146,7 @@ def consolidate_user(end_user_id: int, until: float = float("inf")) -> int:
     begin_consolidation(end_user_id)
     return sum(
         consolidate_contacts(end_user_id, contact_ids)
-        for contact_ids in consolidate.together(consolidate.contacts_due(end_user_id))
+        for contact_ids in consolidate.in_groups(consolidate.contacts_due(end_user_id))
         if time.monotonic() < until
     )
 

@@ -457,7 +457,7 @@ def _load_memories(
             successors[memory.pk] = tuple(newer)
         steps += map(graph.Step.of_json, hops)
         results.dangling = dangling
-    results.beside = {**results.beside, **graph.beside(steps)}
+    results.beside = {**results.beside, **graph.direct_neighbours(steps)}
     return memories, successors
 
 

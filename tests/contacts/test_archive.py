@@ -26,7 +26,9 @@ def user() -> EndUser:
 
 
 def meant(user: EndUser, text: str, *turns: tuple[str, str]) -> list[str]:
-    mentions, *_ = look_up(user, text, lambda: ([Turn(*turn) for turn in turns], ()), stay=3)
+    mentions, *_ = look_up(
+        user, text, lambda: ([Turn(*turn) for turn in turns], ()), stay_messages=3
+    )
     return [mention.person.name for mention in mentions]
 
 

@@ -284,7 +284,7 @@ def test_the_user_takes_back_nothing_that_others_did(zoe, page):
     change = Change.objects.of(zoe).get()
     assert do(page, "undo", change=change.pk).status_code == 404
     zoe.refresh_from_db()
-    assert own_card.of(zoe)["pet"]
+    assert own_card.current_attributes(zoe)["pet"]
 
 
 def test_what_the_user_wrote_here_is_told_from_what_others_entered(zoe, page):

@@ -287,7 +287,7 @@ def test_a_value_of_the_users_card_is_added_replaced_and_removed_with_its_source
     ):
         assert reviewer.post(save, sent).status_code == 302
         user.refresh_from_db()
-        known = own_card.of(user).items()
+        known = own_card.current_attributes(user).items()
         assert {key: [one["value"] for one in values] for key, values in known} == left
     assert "Hull" in reviewer.get(page).content.decode()
 

@@ -271,13 +271,13 @@ def test_a_walk_never_waits_for_a_writer() -> None:
 
 def test_a_pair_that_somebody_took_apart_is_known(zoe: EndUser, five: list[Memory]) -> None:
     a, b, *_ = five
-    assert graph.refused(zoe) == set()
+    assert graph.disconnected_pairs(zoe) == set()
     Change.objects.create(
         end_user=zoe, verb="disconnect", actor="operator:x", subjects=[str(a.pk), str(b.pk)]
     )
-    assert graph.refused(zoe) == {frozenset((a.pk, b.pk))}
+    assert graph.disconnected_pairs(zoe) == {frozenset((a.pk, b.pk))}
     Change.objects.update(undone_at=SOME_DAY + timedelta(days=1))
-    assert graph.refused(zoe) == set()
+    assert graph.disconnected_pairs(zoe) == set()
 
 
 def test_an_unknown_memory_has_no_neighbours(zoe: EndUser) -> None:

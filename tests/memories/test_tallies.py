@@ -35,7 +35,7 @@ class WhateverWasKept(TestCase):
             # What is written by now is of days that are not over yet, unless nothing was kept.
             call(days_ago if not Tally.objects.exists() else days_ago % 2, outcome)
             if keeps.draw(st.booleans()):
-                tallies.keep()
+                tallies.store_past_days()
         counts = {labels[2]: sums[0] for labels, sums in tallies.total(tallies.MODEL_CALLS).items()}
         assert counts == {outcome: sum(said == outcome for _, said in rows) for _, outcome in rows}
 
@@ -47,8 +47,8 @@ def test_what_is_kept_is_not_read_again_and_stays_when_a_user_is_gone() -> None:
     Retrieval.objects.create(end_user=end_user, day=old, linked=5, fallback=2)
     Retrieval.objects.create(end_user=end_user, day=timezone.localdate(), linked=1)
     assert tallies.total(tallies.RETRIEVALS) == {(): [6, 2]}
-    tallies.keep()
-    tallies.keep()
+    tallies.store_past_days()
+    tallies.store_past_days()
     end_user.delete()
     assert tallies.total(tallies.RETRIEVALS) == {(): [5, 2]}
 
@@ -57,7 +57,7 @@ def test_what_is_kept_is_not_read_again_and_stays_when_a_user_is_gone() -> None:
 def test_only_days_that_are_not_over_are_added_up() -> None:
     for days_ago in (0, 1, 5, 9):
         call(days_ago)
-    tallies.keep()
+    tallies.store_past_days()
     held = Tally.objects.get(ledger="model_calls")
     assert held.until == (datetime.now(UTC) - tallies.OVER).date()
     with CaptureQueriesContext(connection) as queries:

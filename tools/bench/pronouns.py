@@ -30,8 +30,10 @@ def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
             _utterances(case.get("last_session") or (), entries),
             stated_relations(list(people.values())),
         )
-        talked_of = {m.person.id: m.person for turn in history for m in turn.mentions}
-        asked += doubted(case["message"], [*message.mentions, *meant], talked_of) is not None
+        people_in_session = {m.person.id: m.person for turn in history for m in turn.mentions}
+        asked += (
+            doubted(case["message"], [*message.mentions, *meant], people_in_session) is not None
+        )
         named = frozenset(case.get("named") or ())
         given = frozenset(keys[mention.person.id] for mention in meant)
         cases.append(SetCase(case["tag"], frozenset(case["expect"]) - named, given - named))

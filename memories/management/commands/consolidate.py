@@ -15,7 +15,7 @@ class Command(MioCommand):
         due = consolidate.contacts_due(end_user.pk)
         runs = 0
         with self.bar(len(due), "contact", "consolidated") as bar:
-            for several in consolidate.together(due):
+            for several in consolidate.in_groups(due):
                 runs += run.consolidate_contacts(end_user.pk, several)
                 bar.update(len(several))
         left = len(consolidate.contacts_due(end_user.pk))

@@ -11,7 +11,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from accounts.reasons import Reason
-from memories.fact_conflicts import contradicted, opposites
+from memories.fact_conflicts import contradictions, opposites
 from memories.providers.offline.profile_patches import consolidate
 from memories.providers.offline.reading.reader import extract
 from memories.types import (
@@ -88,7 +88,7 @@ def _repeats(new: StoredMemory, memory: StoredMemory) -> bool:
 def _ended_facts(new: StoredMemory, memory: StoredMemory) -> Mapping[StoredFact, Reason]:
     """Returns the facts of a memory that the new one contradicts or says are over, with reasons."""
     reasons: dict[StoredFact, Reason] = {}
-    for fact, old in contradicted(new.facts, new.said_at, memory.current):
+    for fact, old in contradictions(new.facts, new.said_at, memory.current):
         if fact.key == old.key and not fact.over(new.said_at):
             reasons[old] = Reason(
                 "value_changed", attribute=fact.key, new=fact.value, old=old.value

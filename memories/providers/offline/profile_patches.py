@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from memories.fact_conflicts import FORMER, HISTORY, same_value, told_key
+from memories.fact_conflicts import FORMER, HISTORY, same_value, stated_attribute
 from memories.types import (
     AttributeValue,
     ProfilePatch,
@@ -48,7 +48,7 @@ def _attributes(
     stated = ((memory, fact) for memory in memories for fact in memory.current)
     for memory, fact in stated:
         key, said_at = fact.key, memory.said_at
-        if fact.person != request.person.id or told_key(fact, said_at) != key:
+        if fact.person != request.person.id or stated_attribute(fact, said_at) != key:
             continue
         since = said_at if memory.happens_at is None else min(memory.happens_at, said_at)
         value = AttributeValue(fact.value, (memory.id,), since)

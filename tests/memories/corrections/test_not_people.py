@@ -82,7 +82,7 @@ def test_a_memory_of_the_user_that_was_put_down_to_somebody_is_the_users_again(a
     bram.refresh_from_db()
     ann.refresh_from_db()
     assert "location" not in bram.attributes
-    assert [one["value"] for one in own_card.of(ann)["location"]] == ["Ghent"]
+    assert [one["value"] for one in own_card.current_attributes(ann)["location"]] == ["Ghent"]
     tasks.reread(ann.pk)
     assert not memory.links.filter(rejected=False).exists()
     assert_sound(ann)
@@ -90,4 +90,4 @@ def test_a_memory_of_the_user_that_was_put_down_to_somebody_is_the_users_again(a
     bram.refresh_from_db()
     ann.refresh_from_db()
     assert bram.attributes["location"][0]["value"] == "Ghent"
-    assert "location" not in own_card.of(ann)
+    assert "location" not in own_card.current_attributes(ann)
