@@ -2,6 +2,7 @@
 memory wrong, and negations, which reverse it."""
 
 from collections.abc import Iterable
+from itertools import chain
 
 import regex
 
@@ -27,17 +28,9 @@ def numbers(text: str) -> frozenset[str]:
     """Returns the numbers, dates and words of time or quantity in a text, without leading zeros."""
     norm = normalise(text)
     numerals = [part.lstrip("0") or "0" for part in _NUMBER.findall(norm)]
-    return frozenset([*numerals, *_time_words(norm)])
-
-
-def _time_words(norm: str) -> list[str]:
-    """Returns the words that state when or how many. Months and weekdays are found in lower case
-    too: not everybody capitalises them."""
-    return [
-        norm[start:end]
-        for spans in finder("time_words", "particular")(norm).values()
-        for start, end in spans
-    ]
+    # Months and weekdays are found in lower case too: not everybody capitalises them.
+    places = chain(*finder("time_words", "particular")(norm).values())
+    return frozenset([*numerals, *(norm[start:end] for start, end in places)])
 
 
 def names(text: str) -> frozenset[str]:

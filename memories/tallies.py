@@ -77,8 +77,8 @@ def store_past_days() -> dict[str, int]:
     added = 0
     for ledger in (MODEL_CALLS, RETRIEVALS):
         with atomic():
-            Tally.objects.get_or_create(ledger=ledger.name, defaults={"until": FIRST})
-            tally = Tally.objects.select_for_update().get(ledger=ledger.name)
+            locked = Tally.objects.select_for_update()
+            tally, _ = locked.get_or_create(ledger=ledger.name, defaults={"until": FIRST})
             if tally.until < until:
                 rows = ledger.of(gte=tally.until, lt=until)
                 sums = _added(tally.sums, ledger.summed(rows))

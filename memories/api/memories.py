@@ -11,7 +11,7 @@ from rest_framework import serializers
 from accounts import fields
 from accounts.api import Asked, UserView, operation
 from accounts.cells import atomic
-from accounts.errors import conflict, unknown
+from accounts.errors import conflict, first_or_404, unknown
 from accounts.models import EndUser
 from accounts.paging import PageQuery, listed, page, page_of
 from accounts.reasons import read
@@ -30,6 +30,7 @@ from memories.api.serializers import (
     changed,
     check_memory,
     memory_of,
+    named_contacts,
     stated,
     with_relations,
 )
@@ -112,16 +113,13 @@ class Memories(UserView):
         200 with the memory that says exactly this already, if there is one."""
         with atomic():
             end_user = self.end_user_for_writing()
-            people = [store.survivor(end_user, pk) for pk in values.pop("contacts")]
-            if None in people:
-                problem = "This user has no such contact."
-                raise serializers.ValidationError({"contacts": [problem]})
+            people = named_contacts(end_user, values.pop("contacts"))
             values.setdefault("subtype", Subtype.OTHER if people else Subtype.SELF)
             memory, change = edit_memories.add(
                 end_user,
                 " ".join(values.pop("content").split()),
                 actor=self.actor,
-                contacts=filter(None, people),
+                contacts=people,
                 speaker=self.actor,
                 **values,
             )
@@ -241,9 +239,8 @@ class OneLink(PersonView):
         the profile had learnt from the memory is removed."""
         check_memory(self.end_user, memory_id)
         contact = self.survivor(contact_id)
-        linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
-        if not linked.filter(contact=contact).exists():
-            raise unknown("unknown_link")
+        links = Link.objects.of(self.end_user).standing()
+        first_or_404(links.filter(memory=memory_id, contact=contact), "unknown_link")
         change = edit_memories.unlink(self.end_user, memory_id, contact.pk, **self.by(asked))
         return TakenAway({"change_id": change.id}).data
 
@@ -360,9 +357,8 @@ class OneEdge(UserView):
 
         No machine joins the two again, until the change is undone."""
         check_memory(self.end_user, memory_id)
-        edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
-        if not edges.filter(pk=edge_id).exists():
-            raise unknown("unknown_edge")
+        edges = Edge.both_ways.of(self.end_user).filter(source=memory_id, pk=edge_id)
+        first_or_404(edges, "unknown_edge")
         change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
         return TakenAway({"change_id": change.id}).data
 

@@ -205,7 +205,7 @@ class Process(WaitingView):
             done = await waiting.until_done(self.app.pk, end_user_id, WAIT_SECONDS)
         except waiting.TooMany as error:
             raise ApiError(429, "too_many_wait", str(error), retry_after=5) from error
-        except catch_up.OutOfTime as error:
+        except waiting.OutOfTime as error:
             raise ApiError(504, "timeout", str(error), retry_after=1) from error
         except catch_up.Postponed as error:
             raise ApiError(503, "postponed", str(error), retry_after=error.seconds) from error

@@ -10,8 +10,13 @@ from rest_framework import serializers
 from accounts import fields
 from accounts.api import Asked, UserView, operation
 from accounts.models import EndUser
-from contacts import store
-from memories.api.serializers import MAX_PEOPLE, TYPES, MemorySerializer, with_relations
+from memories.api.serializers import (
+    MAX_PEOPLE,
+    TYPES,
+    MemorySerializer,
+    named_contacts,
+    with_relations,
+)
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
@@ -127,12 +132,10 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
     if asked.pop("include_outdated") or asked.get("valid_at"):
         statuses.add(Memory.Status.OUTDATED)
     min_relevance = asked.pop("min_relevance", None)
-    contacts = [store.survivor(end_user, pk) for pk in asked.pop("contacts")]
-    if None in contacts:
-        raise serializers.ValidationError({"contacts": ["This user has no such contact."]})
+    contacts = named_contacts(end_user, asked.pop("contacts"))
     request = SearchRequest(
         **asked,
-        contact_ids=[contact.id for contact in contacts if contact],
+        contact_ids=[contact.id for contact in contacts],
         statuses=sorted(statuses),
         floor=relevance.FLOOR if min_relevance != 0 else 0.0,
         least=min_relevance or 0.0,

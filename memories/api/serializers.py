@@ -1,6 +1,6 @@
 """Memories as JSON, and the answers to changes of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -12,6 +12,8 @@ from rest_framework.response import Response
 from accounts import fields, time_zones
 from accounts.errors import first_or_404, unknown
 from accounts.models import Change, EndUser
+from contacts import store
+from contacts.models import Contact
 from contacts.serializers import Named
 from memories.corrections.edit_memories import PINNED
 from memories.erasure import receipts
@@ -105,6 +107,16 @@ class TakenAway(serializers.Serializer):
 
 
 Forgotten = fields.of_dataclass(receipts.Forgotten)
+
+
+def named_contacts(end_user: EndUser, ids: Iterable[UUID]) -> list[Contact]:
+    """Returns the contacts whose ids a body lists as ``contacts``, for merged ones their survivors.
+    Raises ValidationError."""
+    survivors = [store.survivor(end_user, pk) for pk in ids]
+    contacts = [contact for contact in survivors if contact]
+    if len(contacts) < len(survivors):
+        raise serializers.ValidationError({"contacts": ["This user has no such contact."]})
+    return contacts
 
 
 def check_memory(end_user: EndUser, memory_id: UUID) -> None:

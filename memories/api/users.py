@@ -120,5 +120,5 @@ class Card(UserView):
 
 
 def _card_of(end_user: EndUser) -> dict[str, Any]:
-    known = own_card.current_attributes(end_user)
-    return {"card": own_card.text_of(end_user), "attributes": known}
+    attributes = own_card.current_attributes(end_user)
+    return {"card": own_card.text_of(end_user), "attributes": attributes}

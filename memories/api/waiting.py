@@ -31,10 +31,17 @@ class TooMany(Exception):
     """The app has as many waiting requests as are allowed."""
 
 
+class OutOfTime(Exception):
+    """Work is left after the time limit."""
+
+    def __init__(self, pending: int) -> None:
+        super().__init__(f"{pending} messages are still pending; they go on in the background.")
+
+
 async def until_done(app_id: int, end_user_id: int, seconds: float) -> catch_up.CaughtUp:
     """Extracts and consolidates all that an end user has sent up to now, here or by the workers. A
-    step that has begun is finished even if its task is cancelled. Raises TooMany,
-    catch_up.OutOfTime and catch_up.Postponed."""
+    step that has begun is finished even if its task is cancelled. Raises TooMany, OutOfTime and
+    catch_up.Postponed."""
     with _waiting_slot(app_id):
         started, until = timezone.now(), time.monotonic() + seconds
         steps, pause, handed_over = catch_up.steps(end_user_id), POLL, False
@@ -44,7 +51,7 @@ async def until_done(app_id: int, end_user_id: int, seconds: float) -> catch_up.
                 await in_thread(queue.enqueue, "process", end_user_id)
                 handed_over = True
             if time.monotonic() > until:
-                raise catch_up.OutOfTime(await in_thread(catch_up.pending, end_user_id))
+                raise OutOfTime(await in_thread(catch_up.pending, end_user_id))
             pause = POLL if progressed else min(2 * pause, LONGEST_POLL)
             if not progressed:
                 await asyncio.sleep(pause)

@@ -33,13 +33,6 @@ class CaughtUp:
     quarantined: int
 
 
-class OutOfTime(Exception):
-    """Work is left after the time limit."""
-
-    def __init__(self, pending: int) -> None:
-        super().__init__(f"{pending} messages are still pending; they go on in the background.")
-
-
 class Postponed(Exception):
     """Some work waits ``seconds`` for another try."""
 
@@ -49,23 +42,15 @@ class Postponed(Exception):
 
 
 def catch_up(
-    end_user_id: int,
-    *,
-    until: float = float("inf"),
-    progress: Callable[[int], object] = lambda _pending: None,
+    end_user_id: int, progress: Callable[[int], object] = lambda _pending: None
 ) -> CaughtUp:
     """Extracts and consolidates what has arrived by now, and waits for what others have claimed.
-
-    ``progress`` is called with the number of pending messages after each step. ``until`` is a
-    ``time.monotonic()``. Raises OutOfTime and Postponed.
-    """
+    ``progress`` is called with the number of pending messages after each step. Raises Postponed."""
     started = timezone.now()
     for step in steps(end_user_id):
         if not step():
             time.sleep(POLL)
         progress(pending(end_user_id))
-        if time.monotonic() > until:
-            raise OutOfTime(pending(end_user_id))
     return outcome(end_user_id, started)
 
 

@@ -46,7 +46,7 @@ class Command(MioCommand):
             raise CommandError(f"--user: {described(error)}") from error
         lines = _lines(file)
         owner, _ = App.objects.get_or_create(name=app)
-        accepted = duplicates = conflicts = 0
+        figures = dict.fromkeys(("accepted", "duplicates", "conflicts"), 0)
         with self.bar(len(lines), "message", "received") as bar:
             for start in range(0, len(lines), MAX_MESSAGES):
                 chunk = lines[start : start + MAX_MESSAGES]
@@ -55,15 +55,10 @@ class Command(MioCommand):
                     received = buffer.receive(owner, user, messages)
                     if received.extraction_due and not wait:
                         queue.enqueue("extract", received.end_user.pk)
-                accepted += received.accepted
-                duplicates += received.duplicates
-                conflicts += len(received.conflicts)
+                figures["accepted"] += received.accepted
+                figures["duplicates"] += received.duplicates
+                figures["conflicts"] += len(received.conflicts)
                 bar.update(len(chunk))
-        figures: dict[str, Any] = {
-            "accepted": accepted,
-            "duplicates": duplicates,
-            "conflicts": conflicts,
-        }
         if wait and lines:
             figures |= self._catch_up(owner, user)
         self.report(json, **figures, seconds=round(time.perf_counter() - started, 3))
@@ -74,7 +69,7 @@ class Command(MioCommand):
         with self.bar(total, "message", "extracted") as bar:
             try:
                 done = catch_up.catch_up(
-                    end_user.pk, progress=lambda pending: bar.update(total - pending - bar.n)
+                    end_user.pk, lambda pending: bar.update(total - pending - bar.n)
                 )
             except catch_up.Postponed as error:
                 raise CommandError(str(error)) from error

@@ -13,15 +13,11 @@ class Command(MioCommand):
 
     def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
         users = self.chosen_users(app, user)
-        contacts = list(
-            Contact.objects.filter(end_user__in=users)
-            .standing()
-            .order_by("pk")
-            .values_list("pk", flat=True)
-        )
+        contacts = Contact.objects.filter(end_user__in=users).standing().order_by("pk")
+        contact_ids = list(contacts.values_list("pk", flat=True))
         made = 0
-        with self.bar(len(contacts), "contact", "searched") as bar:
-            for contact_id in contacts:
+        with self.bar(len(contact_ids), "contact", "searched") as bar:
+            for contact_id in contact_ids:
                 made += backfill.link_contact(contact_id)
                 bar.update()
-        self.report(json, contacts=len(contacts), links=made)
+        self.report(json, contacts=len(contact_ids), links=made)
