@@ -144,7 +144,7 @@ def _memory_row(found: FoundMemory, memory: Memory, people: Mapping[UUID, str]) 
         reasons += map(words.reason, found.hit.reasons)
     if memory.kind == Memory.Kind.PROFILE:
         reasons.append(_("a profile, distilled from others"))
-    return {"found": found, "memory": memory, "reasons": reasons, "doubted": links}
+    return {"way": found, "memory": memory, "reasons": reasons, "doubted": links}
 
 
 def refusal(error: ProviderError) -> str:
