@@ -87,13 +87,13 @@ def understand(request: ExtractionRequest) -> tuple[Circle, list[SpokenTurn], li
         spoken.spots = link_spans(circle, spoken.text, spoken.turn.id, recurring_names)
     names = list(dict.fromkeys(name for spoken in user_turns for name in own_names(circle, spoken)))
     _set_mentions(circle, turns)
-    merged = [
+    learned = [
         learn(circle, _updated(circle, spoken))
         for spoken in user_turns
         for learn in (learn_names, learn_full_names, learn_surnames, learn_nicknames, learn_ties)
     ]
-    merged += [learn_answer(circle, asked, spoken) for asked, spoken in pairwise(turns)]
-    if any(merged):
+    learned += [learn_answer(circle, asked, spoken) for asked, spoken in pairwise(turns)]
+    if any(learned):
         _set_mentions(circle, turns)
     _set_subjects_of_answers(turns)
     for spot in (spot for spoken in turns for spot in spoken.spots):
@@ -351,17 +351,19 @@ def _is_addressed(name: str, surname: str) -> bool:
 
 
 def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:
-    """Adds quoted nicknames to the people that a turn says are called so (大家都叫她“月饼”). Always
-    returns False, as it merges nobody. English names begin with a capital."""
+    """Adds quoted nicknames to the people that a turn says are called so (大家都叫她“月饼”), and
+    returns whether any was new. English names begin with a capital."""
+    learned = False
     plain, who, end = simplified(spoken.text), None, -1
     for quote in RE.quoted.finditer(spoken.text):
         if end < 0 or not RE.and_.fullmatch(plain[end : quote.start()]):
             who = _nicknamed(circle, spoken, quote)
         end = quote.end()
         if who in circle.people and not quote[1][:1].islower():
+            learned = learned or quote[1] not in who.known_as()
             who.add_name(quote[1])
             circle.changed()
-    return False
+    return learned
 
 
 def _nicknamed(circle: Circle, spoken: SpokenTurn, quote: re.Match[str]) -> PersonDraft | None:

@@ -150,6 +150,20 @@ def test_a_quoted_name_is_that_of_whoever_is_said_to_bear_it(line, language, nam
     assert [person.name, *person.aliases] == names
 
 
+@pytest.mark.parametrize(
+    ("lines", "language"),
+    [
+        (["我同事张倩外号“小辣椒”。", "我跟小辣椒吵了一架。"], "zh"),
+        (["My mate Piet moved. Everyone calls him “Moose”.", "I had lunch with moose."], "en"),
+        (["I met moose today.", "My mate Piet moved. Everyone calls him “Moose”."], "en"),
+    ],
+)
+def test_a_learned_nickname_is_read_in_the_other_turns_of_the_batch(lines, language):
+    found = talk(*lines, language=language)
+    (person,) = found.people
+    assert [memory.people for memory in found.memories] == [(person.ref,)] * 2
+
+
 def test_somebody_elses_partner_is_related_to_them_and_not_to_the_user():
     found = talk("我表妹陈佳的男朋友叫小韩，是个程序员。")
     ref = {person.ref: person.name for person in found.people}
