@@ -10,7 +10,6 @@ from memories.types import ForgetRequest
 from understanding.people.person_tagger import person_spans
 from understanding.requests import forget_reading
 from understanding.requests.forget_reading import Reading
-from understanding.roles import terms
 from understanding.sentences import Sentence
 from understanding.text import normalise
 from understanding.text_document import read
@@ -102,9 +101,7 @@ def _drop_from_drafts(
 def _words_for_people(text: str) -> list[str]:
     """Returns the words for people in ``text``, except pronouns: names, and roles."""
     spans = [text[span.start : span.end] for span in person_spans(text)]
-    return [
-        word for word in spans if normalise(word) in terms() or normalise(word) not in _PRONOUNS
-    ]
+    return [word for word in spans if normalise(word) not in _PRONOUNS]
 
 
 _PRONOUNS = frozenset("他 她 它 佢 他们 她们 它们 佢们 him her them he she they".split())
