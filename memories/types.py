@@ -44,6 +44,8 @@ OF_PEOPLE = (Subtype.FRIEND, Subtype.FAMILY, Subtype.COLLEAGUE, Subtype.PARTNER)
 
 # Prefix of the search tokens of roles (role:mother).
 ROLE = "role:"
+# The prefix of tokens from the texts around a memory.
+AROUND = "<"
 
 # The role of a turn that somebody else than the user wrote: not "user", so that nothing takes
 # their words for the user's own.

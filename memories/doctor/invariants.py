@@ -18,13 +18,14 @@ from contacts import cards, store
 from contacts.models import Contact
 from memories.corrections import derived, merge_contacts
 from memories.jobs import job_runs, schedules, sweep
-from memories.models import AROUND, AROUND_SHARE, Batch, Consolidation, Edge, JobRun, Memory, Work
+from memories.models import AROUND_SHARE, Batch, Consolidation, Edge, JobRun, Memory, Work
 from memories.models.search_index import POSTINGS
 from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from memories.search import context_tokens
 from memories.search.sql import statement
 from memories.search.tokens import own, tokenise
+from memories.types import AROUND
 from understanding.statements.secrets import refusal
 
 CHUNK = 500

@@ -21,7 +21,7 @@ from memories.models.records import (
     SlowModel,
     Tally,
 )
-from memories.models.search_index import AROUND, AROUND_SHARE, Corpus, Posting, Vector
+from memories.models.search_index import AROUND_SHARE, Corpus, Posting, Vector
 from memories.models.work import (
     Batch,
     Consolidation,

@@ -11,10 +11,11 @@ from pgvector.django import HalfVectorField, VectorField
 
 from accounts.models import EndUser, UserRow, reference
 from memories.sql_files import after, sql_pieces
+from memories.types import AROUND
 
-# The prefix of tokens from the texts around a memory, and their weight relative to the memory's own
-# tokens. Measured on LoCoMo: 0.3 to 0.5 are equally good.
-AROUND, AROUND_SHARE = "<", 0.45
+# The weight of tokens from the texts around a memory, relative to the memory's own tokens. Measured
+# on LoCoMo: 0.3 to 0.5 are equally good.
+AROUND_SHARE = 0.45
 
 _SQL = sql_pieces(__file__, around=AROUND, share=AROUND_SHARE)
 POSTINGS, _COUNT = _SQL["postings"], _SQL["count"]

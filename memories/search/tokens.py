@@ -19,7 +19,7 @@ from functools import cache
 
 import regex
 
-from memories.types import ROLE
+from memories.types import AROUND, ROLE
 from understanding import segmentation
 from understanding.lexicon import finder, words
 from understanding.roles import terms
@@ -27,8 +27,6 @@ from understanding.text import normalise, stem
 
 # A token longer than this is noise (a key, a hash, base64), and an index entry has a limit.
 LONGEST = 64
-# The prefix of tokens from the texts around a memory.
-AROUND = "<"
 HAS_TIME = "has:time"
 # In a question for a time, the time counts more than any of its words. Measured: 2 to 3.
 TIME_WEIGHT = 2.5

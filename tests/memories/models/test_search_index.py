@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from memories.corrections import derived, edit_memories
-from memories.models import AROUND, AROUND_SHARE, Corpus, Memory, Posting, Vector
+from memories.models import AROUND_SHARE, Corpus, Memory, Posting, Vector
 from memories.models.memory import content_hash
 from memories.search import tokens
+from memories.types import AROUND
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -55,10 +56,6 @@ def sizes(end_user: EndUser) -> dict[str, tuple[int, int]]:
         size, length = found.get(memory.status, (0, 0))
         found[memory.status] = (size + 1, length + len(memory.tokens))
     return found
-
-
-def test_the_mark_of_words_around_is_that_of_the_tokeniser() -> None:
-    assert tokens.AROUND == AROUND
 
 
 TOKENS = st.lists(

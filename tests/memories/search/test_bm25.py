@@ -15,7 +15,7 @@ from memories.models.memory import content_hash
 from memories.search import bm25
 from memories.search.bm25 import Question
 from memories.search.sql import Scope, Subset
-from memories.search.tokens import AROUND
+from memories.types import AROUND
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,8 @@ from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from memories.search import context_tokens
 from memories.search.context_tokens import around
-from memories.search.tokens import AROUND, own, tokenise
-from memories.types import Turn
+from memories.search.tokens import own, tokenise
+from memories.types import AROUND, Turn
 from tests.factories import SOME_DAY, make_app, make_end_user, make_memory, make_message
 
 pytestmark = pytest.mark.django_db

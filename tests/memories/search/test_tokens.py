@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.search.tokens import AROUND, LONGEST, own, query_weights, tokenise
+from memories.search.tokens import LONGEST, own, query_weights, tokenise
+from memories.types import AROUND
 
 
 @pytest.mark.parametrize(
