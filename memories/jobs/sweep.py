@@ -40,7 +40,7 @@ def sweep() -> dict[str, int]:
 
     Users with a waiting task are left to a later sweep, so that the queue does not grow while there
     are too few workers; embedding, which no other task may ever do, is queued behind up to four.
-    Returns how many tasks of each kind it queued, except ``reread``, and what it quarantined."""
+    Returns how many tasks of each kind it queued, and what it quarantined."""
     now = timezone.now()
     if cells.current() != cells.SHARED:
         placement.bring_copies(cells.current())
@@ -69,7 +69,6 @@ def sweep() -> dict[str, int]:
     stopped = job_runs.left_lying(now)
     for job in stopped:
         enqueue("resume_job", job)
-    del due["reread"]
     counts = {task: len(end_user_ids) for task, end_user_ids in due.items()}
     return {**counts, "resume": len(stopped), "quarantined": buried}
 

@@ -61,6 +61,12 @@ def test_the_sweep_goes_on_with_a_job_whose_process_died(visits) -> None:
     assert sweep.sweep()["resume"] == 1
 
 
+def test_the_sweep_counts_the_users_whose_corrections_it_queues_to_read() -> None:
+    memory = make_memory(make_end_user(), "Ann rows.", unread=True)
+    assert runner.run("sweep").effect["reread"] == 1
+    assert ("reread", (memory.end_user_id,)) in queued()
+
+
 def test_a_busy_user_gets_vectors_too_but_the_queue_does_not_grow() -> None:
     end_user = make_end_user()
     make_memory(end_user, "Ann rows.")
