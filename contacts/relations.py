@@ -56,10 +56,12 @@ def resting_on(
 
 
 def without_sources(rows: Iterable[Relation], gone: Collection[UUID]) -> set[UUID]:
-    """Removes memories from the sources of relations and deletes those left without any. Returns
-    the contacts concerned. ``rows`` must have sources: what a person stated has none."""
+    """Removes memories from the sources of relations and deletes those left without any. Relations
+    without sources, which a person stated, stay. Returns the contacts concerned."""
     touched: set[UUID] = set()
     for relation in rows:
+        if not relation.sources:
+            continue
         touched |= {relation.subject_id, relation.object_id}
         relation.sources = [source for source in relation.sources if source not in gone]
         if relation.sources:

@@ -1,5 +1,6 @@
 """Corrections that reword memories: split, trim, merge, supersede. Each is one transaction under
-the end user's lock with one Change row that can be undone.
+the end user's lock with one Change row that can be undone; ``supersede`` has another one for each
+memory that it splits.
 
 No content is lost: a split memory stays beside its pieces, a trimmed one keeps its old wording in
 the change, merged ones stay archived and point at the memory that replaces them. ``actor`` is
@@ -366,6 +367,7 @@ def _rebase(contact: Contact, sources: Mapping[UUID, Collection[UUID]], recorder
     derived.save_profile(contact, profile, (), recorder)
 
 
+@atomic()
 def supersede(
     end_user: EndUser,
     memories: Sequence[Memory],

@@ -59,7 +59,9 @@ class LinkQuerySet(ScopedQuerySet):
         return self.filter(rejected=False)
 
     def likely(self) -> Self:
-        """Returns links with enough confidence for their memories to be shown on a card."""
+        """Returns links with enough confidence for their memories to be shown on a card. Those of
+        exactly DOUBTFUL are shown and reviewed as well: an undone merge leaves memories that may be
+        about either contact on the survivor's card until a person decides."""
         return self.filter(confidence__gte=DOUBTFUL)
 
     def people_by_memory(self, memories: Iterable[Any]) -> dict[UUID, set[UUID]]:

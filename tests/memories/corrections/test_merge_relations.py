@@ -40,6 +40,16 @@ def test_relations_follow_the_survivor_each_once_and_none_to_itself(end_user, pe
     assert_same(knowledge(end_user), before)
 
 
+def test_a_relation_that_a_person_stated_outlives_every_memory(end_user, people):
+    liz, elizabeth = people
+    memory = make_memory(end_user, "Liz is her boss.")
+    stated = relations.state(end_user, liz, "sister", elizabeth)
+    read = relations.relate(end_user, liz, "boss", elizabeth, [memory.id])
+    assert relations.without_sources([stated], [memory.id]) == set()
+    assert relations.without_sources([stated, read], [memory.id]) == {liz.id, elizabeth.id}
+    assert [row.kind for row in Relation.objects.of(end_user)] == ["sister"]
+
+
 def test_suggestions_of_the_loser_become_the_survivors_and_different_outweighs_all(
     end_user, people
 ):

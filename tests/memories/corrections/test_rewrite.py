@@ -3,12 +3,13 @@
 import pytest
 
 from accounts.models import Change
+from accounts.reasons import Reason
 from memories.corrections import edit_memories, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
-from tests.memories.corrections.nora_and_ivan import ANN, everything, fact, piece, split
+from tests.memories.corrections.nora_and_ivan import ANN, MACHINE, everything, fact, piece, split
 from tests.memories.snapshots import absorbed, assert_same, assert_sound
 
 pytestmark = pytest.mark.django_db
@@ -176,3 +177,20 @@ def test_a_trim_to_what_another_memory_says_is_refused(end_user):
     with pytest.raises(InvalidCorrection, match="exactly this"):
         rewrite.trim(end_user, memory.id, "Nora sings.", actor=ANN)
     assert not Change.objects.exists()
+
+
+def test_a_superseding_that_fails_leaves_no_piece(end_user, monkeypatch):
+    nora = make_contact(end_user, "Nora")
+    whole = make_memory(end_user, LONG, nora)
+    newer = make_memory(end_user, "Nora left Brightwater.", nora)
+    before, changes = everything(end_user), Change.objects.count()
+
+    def fail(*args, **options):
+        raise InvalidCorrection(Reason("no_such_memory"))
+
+    monkeypatch.setattr(rewrite, "outdate", fail)
+    remains = {whole.pk: "Ivan keeps bees near Ghent."}
+    with pytest.raises(InvalidCorrection):
+        rewrite.supersede(end_user, [whole], newer, actor=MACHINE, remains=remains)
+    assert_same(everything(end_user), before)
+    assert Change.objects.count() == changes
