@@ -85,7 +85,7 @@ def _create(
     if locked is None:
         raise UnknownContact(Reason("user_forgotten"))
     with recording(locked, verb, actor, why) as (recorder, change):
-        contacts = [unsaved(locked, values) for values in people]
+        contacts = [build_contact(locked, values) for values in people]
         namesakes = {place for place, values in enumerate(people) if values.get("namesake")}
         if taken := store.create_all(locked, contacts, namesakes):
             raise NameTaken(taken)
@@ -100,7 +100,7 @@ def _refuse_secrets(values: Mapping[str, Any]) -> None:
         raise store.InvalidContact(reason)
 
 
-def unsaved(end_user: EndUser, values: Mapping[str, Any]) -> Contact:
+def build_contact(end_user: EndUser, values: Mapping[str, Any]) -> Contact:
     """Builds a contact, unsaved, of the values for ``create_contacts``. Raises InvalidContact."""
     name = store.clean_name(values["name"])
     key = names.name_key(name)
@@ -274,8 +274,8 @@ def add_relation(
     """Records that ``subject_id`` is the ``kind`` of ``object_id``. What a person states has no
     source memory, so no correction of one takes it away. None if it was recorded so already. Raises
     InvalidRelation and contacts.merge.InvalidMerge."""
-    locked = merge.hold(end_user)
-    subject, other = merge.standing(locked, subject_id), merge.standing(locked, object_id)
+    locked = merge.lock_user(end_user)
+    subject, other = merge.get_unmerged(locked, subject_id), merge.get_unmerged(locked, object_id)
     if subject.pk == other.pk:
         raise InvalidRelation(Reason("relation_to_self"))
     rows_by_id = {row.pk: row for row in Relation.objects.of(locked).among([subject.pk])}
@@ -303,7 +303,7 @@ def add_relation(
 @atomic()
 def remove_relation(end_user: EndUser, relation_id: int, *, actor: str, why: str = "") -> Change:
     """Deletes a relation that is not true. Raises InvalidRelation if there is none."""
-    locked = merge.hold(end_user)
+    locked = merge.lock_user(end_user)
     row = Relation.objects.of(locked).filter(pk=relation_id).first()
     if row is None:
         raise InvalidRelation(Reason("no_such_relation"))
@@ -312,5 +312,5 @@ def remove_relation(end_user: EndUser, relation_id: int, *, actor: str, why: str
         recorder.watch([row])
         row.delete()
         for pk in contact_ids:
-            store.save(merge.standing(locked, pk), [])
+            store.save(merge.get_unmerged(locked, pk), [])
     return change

@@ -55,18 +55,18 @@ def person_of(known: dict[str, Any]) -> Person:
 
 
 class Hit(NamedTuple):
-    """A key that is in a text and in the index. ``known`` is the contact; ``relations`` are its
-    relations, each with ``kind``, ``subject`` and ``object``."""
+    """A key that is in a text and in the index. ``contact`` is whose it is; ``relations`` are
+    theirs, each with ``kind``, ``subject`` and ``object``."""
 
     key: str
     how: How
     text: str
-    known: dict[str, Any]
+    contact: dict[str, Any]
     relations: list[dict[str, Any]]
 
     @property
     def entry(self) -> Entry:
-        return Entry(NameKey(self.key, self.how, self.text), person_of(self.known))
+        return Entry(NameKey(self.key, self.how, self.text), person_of(self.contact))
 
 
 def hits(
@@ -96,7 +96,7 @@ def relations_of(
 ) -> tuple[list[discourse.Relation], dict[UUID, dict[str, Any]]]:
     """Returns the relations of the people of ``hits``, stored or stated by a name such as 阿竹的妈妈,
     and the contacts in the stored ones by id, as the statement returns them."""
-    everyone = {p.id: p for hit in hits if (p := person_of(hit.known))}
+    everyone = {p.id: p for hit in hits if (p := person_of(hit.contact))}
     known: dict[UUID, dict[str, Any]] = {}
     stored = []
     for row in {str(row): row for hit in hits for row in hit.relations}.values():

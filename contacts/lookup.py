@@ -97,7 +97,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay_messages: int = 
     keys = keys_in(document).union(*keys_of_turns)
     understood = {pk for turn in turns_read for pk in turn.understood}
     key_hits = hits(end_user, keys, days=days, contacts=sorted(understood), related=True)
-    in_focus = {UUID(hit.known["id"]): hit.entry.person for hit in key_hits if not hit.key}
+    in_focus = {UUID(hit.contact["id"]): hit.entry.person for hit in key_hits if not hit.key}
     entries = _name_entries(key_hits)
     direct = find_people(document, entries)
     related, contacts = relations_of(key_hits)
@@ -119,7 +119,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay_messages: int = 
     mentions += staying(user_mentions, mentions, stay_messages)
     # People who are only in focus are in no text.
     shown = {mention.person.id for mention in mentions}
-    contacts |= _contacts_of(hit for hit in key_hits if hit.key or UUID(hit.known["id"]) in shown)
+    contacts |= _contacts_of(hit for hit in key_hits if hit.key or UUID(hit.contact["id"]) in shown)
     people = _visible(end_user, message, mentions, contacts, today, span)
     return people._replace(people_in_session=_people_in_session(utterances, earlier))
 
@@ -152,7 +152,9 @@ def candidates(
     contacts |= _contacts_of(matches)
     entries = _name_entries(matches)
     named_ids = [mention.person.id for text in shown for mention in find_people(text, entries)]
-    similar = [UUID(hit.known["id"]) for hit in matches if hit.how in ("name", "alias", "kinship")]
+    similar = [
+        UUID(hit.contact["id"]) for hit in matches if hit.how in ("name", "alias", "kinship")
+    ]
     chosen = {candidate.person.id: candidate for candidate in first}
     wanted = [pk for pk in dict.fromkeys([*named_ids, *similar, *latest]) if pk not in chosen]
     listed = {pk: contacts[pk] for pk in wanted if not contacts[pk]["archived"]}
@@ -241,7 +243,7 @@ def _read_turns(
 
 
 def _contacts_of(key_hits: Iterable[Hit]) -> dict[UUID, dict[str, Any]]:
-    return {UUID(hit.known["id"]): hit.known for hit in key_hits}
+    return {UUID(hit.contact["id"]): hit.contact for hit in key_hits}
 
 
 def cards_of(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UUID, Card]:

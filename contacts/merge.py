@@ -73,7 +73,7 @@ class UnknownPerson(InvalidMerge):
     api_code = "unknown_contact"
 
 
-def hold(end_user: EndUser) -> EndUser:
+def lock_user(end_user: EndUser) -> EndUser:
     """Returns the end user, locked. Raises InvalidMerge if they were erased meanwhile."""
     locked = EndUser.objects.lock(end_user.pk)
     if locked is None:
@@ -81,7 +81,7 @@ def hold(end_user: EndUser) -> EndUser:
     return locked
 
 
-def standing(end_user: EndUser, contact_id: UUID) -> Contact:
+def get_unmerged(end_user: EndUser, contact_id: UUID) -> Contact:
     """Returns this contact itself. Raises UnknownPerson, or InvalidMerge if it was merged."""
     contact = end_user.contacts.filter(pk=contact_id).light().first()
     if contact is None:
@@ -101,7 +101,7 @@ def mergeable(
     A machine never merges two people whom somebody called different, or whose merge was undone."""
     if loser_id == survivor_id:
         raise InvalidMerge(Reason("merge_with_self"))
-    loser, survivor = standing(end_user, loser_id), standing(end_user, survivor_id)
+    loser, survivor = get_unmerged(end_user, loser_id), get_unmerged(end_user, survivor_id)
     by_machine = actor != "user" and not actor.startswith(("operator:", "app:"))
     if by_machine and _were_parted(end_user, loser_id, survivor_id):
         raise InvalidMerge(Reason("parted_before", one=loser.name, other=survivor.name))
@@ -134,7 +134,7 @@ def absorb(
     store.render_around(end_user, [survivor.id])
 
 
-def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
+def move_to_survivor(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
     """Moves relations and suggestions that a merged contact has again to its survivor."""
     _move_relations(survivor.end_user, tombstone, survivor, UNRECORDED)
     _settle_suggestions(survivor.end_user, tombstone, survivor, UNRECORDED, actor)
@@ -249,10 +249,10 @@ def _decide(suggestion: Suggestion, state: str, actor: str) -> None:
 def not_the_same(end_user: EndUser, *ids: UUID, actor: str, why: str = "") -> Change:
     """Records for each pair of these contacts that they are two people: no suggestion unites them
     again. Raises InvalidMerge."""
-    locked = hold(end_user)
+    locked = lock_user(end_user)
     if len(set(ids)) != len(ids):
         raise InvalidMerge(Reason("differs_from_self"))
-    contacts = [standing(locked, pk) for pk in ids]
+    contacts = [get_unmerged(locked, pk) for pk in ids]
     with recording(locked, "not_the_same", actor, why, ids) as (recorder, change):
         for one, other in combinations(contacts, 2):
             tell_apart(one, other, recorder, actor=actor)
@@ -262,7 +262,7 @@ def not_the_same(end_user: EndUser, *ids: UUID, actor: str, why: str = "") -> Ch
 @atomic()
 def put_off(end_user: EndUser, first_id: UUID, second_id: UUID, *, actor: str) -> None:
     """Puts the question whether they are one person last. Raises InvalidMerge if it isn't open."""
-    locked = hold(end_user)
+    locked = lock_user(end_user)
     first, second = sorted((first_id, second_id))
     suggestions = Suggestion.objects.of(locked).filter(first=first, second=second)
     pair = suggestions.filter(state__in=[State.OPEN, State.LATER]).first()
@@ -286,7 +286,7 @@ def tell_apart(one: Contact, other: Contact, recorder: Recorder, *, actor: str) 
         recorder.watch([pair], created=True)
 
 
-def part(
+def split_contact(
     old: Contact,
     moved: Collection[UUID],
     recorder: Recorder,
@@ -317,7 +317,7 @@ def part(
     old.aliases = [alias for alias in old.aliases if names.name_key(alias) != key]
     old.mention_count = max(0, old.mention_count - len(ids))
     new.mention_count = len(ids)
-    _part_relations(old, new, set(moved), recorder)
+    _split_relations(old, new, set(moved), recorder)
     tell_apart(old, new, recorder, actor=actor)
     store.save(old, _UNITED)
     store.save(new, _UNITED)
@@ -325,7 +325,7 @@ def part(
     return new
 
 
-def undo_part(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> None:
+def undo_split(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> None:
     """Gives ``old`` what machines learnt about ``new`` since the split with these ``rows`` created
     it: names, relations, relationship, gender, counts. The profile is read again from memories."""
     created = next(row["after"] for row in rows if row["id"] == str(new.id))
@@ -350,7 +350,7 @@ def undo_part(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> N
             relations.relate(old.end_user, subject, row.kind, other, learnt)
 
 
-def _part_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Recorder) -> None:
+def _split_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Recorder) -> None:
     """Moves the sources ``moved`` of relations of ``old`` to equal relations of ``new``."""
     for row in Relation.objects.of(old.end_user).among([old.id]).order_by("pk"):
         moved_sources = [source for source in row.sources if source in moved]

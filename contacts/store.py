@@ -81,7 +81,9 @@ class Described(Protocol):
     def namesake(self) -> bool: ...
 
 
-def named(end_user: EndUser, person: Described, others: Collection[UUID] = ()) -> Contact | None:
+def find_described(
+    end_user: EndUser, person: Described, others: Collection[UUID] = ()
+) -> Contact | None:
     """Returns the ``survivor`` of the person's ``contact_id``, else the one contact with their
     name; for a ``namesake`` of the known one the bearer of the name that fits by the relationship.
     None if nobody or several fit; ``others`` as for ``find``."""

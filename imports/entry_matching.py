@@ -187,7 +187,7 @@ class Circle:
             "gender": entry.gender,
             "attributes": entry.attributes,
         }
-        contact = edit.unsaved(self.end_user, values)
+        contact = edit.build_contact(self.end_user, values)
         contact.namesake = max((one.contact.namesake for one in namesakes), default=-1) + 1
         # Two telephone numbers of one person are both right.
         contact.side_by_side = sorted(

@@ -130,7 +130,7 @@ def _drafts(
             has_name = any(name in line for name in person.all_names)
             text = line if has_name else f"{contact.name}{colon}{line}"
             draft = memory(text, NOTED_BY, [contact], vcard_note=note, vcard_of=str(contact.pk))
-            draft.say(now)
+            draft.set_said_at(now)
             yield draft, [contact]
     for statement in dump.statements:
         people = [by_number[number].contact for number in statement.of if number in by_number]
@@ -138,7 +138,7 @@ def _drafts(
             origin = {**statement.metadata, "imported": statement.ident}
             draft = memory(statement.text, f"import:{dump.format}", people, **origin)
             at = statement.at and min(statement.at, now).astimezone(end_user.zone)
-            draft.say(at or now)
+            draft.set_said_at(at or now)
             yield draft, people
 
 

@@ -60,7 +60,7 @@ def lines(end_user: EndUser) -> Iterator[str]:
     yield from _heading(_("What else you said"))
     yield from memory_lines[None]
     yield from _heading(_("Your messages"))
-    for message in Message.objects.of(end_user).by_user().kept().order_by("seq").iterator():
+    for message in Message.objects.of(end_user).by_user().not_erased().order_by("seq").iterator():
         said_at = message.said_in(timezone.get_current_timezone())
         yield f"{date_format(said_at, 'DATETIME_FORMAT')}  {message.content}"
 

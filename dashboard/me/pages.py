@@ -88,7 +88,7 @@ def words_of(
     sources_by_memory = {
         pk: (ids, by) for pk, ids, by in rows.values_list("pk", "source_message_ids", "speaker")
     }
-    own_messages = Message.objects.of(end_user).by_user().kept()
+    own_messages = Message.objects.of(end_user).by_user().not_erased()
     message_ids = {pk for sources, _by in sources_by_memory.values() for pk in sources}
     messages = own_messages.in_bulk(message_ids)
     return {

@@ -259,7 +259,7 @@ def _people_left_out(
     injected = {contact.id for contact in trace.injection.contacts}
     named: dict[UUID, tuple[str, bool]] = {}
     for hit in key_index.hits(end_user, keys_in(message[: lookup.CHARACTERS])):
-        named.setdefault(UUID(hit.known["id"]), (hit.text, hit.known["archived"]))
+        named.setdefault(UUID(hit.contact["id"]), (hit.text, hit.contact["archived"]))
     about = Counter(link.contact_id for memory in memories.values() for link in memory.links.all())
     ids = [pk for pk in dict.fromkeys([*named, *(pk for pk, _n in about.most_common())])
            if pk not in injected][:MOST_LEFT_OUT]  # fmt: skip

@@ -67,7 +67,7 @@ def save(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.action
 def remove(request: HttpRequest, end_user: EndUser, date: UUID) -> HttpResponse:
     """Removes a date."""
-    one = edit_dates.one(end_user, date)
+    one = edit_dates.date_of_id(end_user, date)
     if one is not None:
         whose = one.contact.pk if one.contact else None
         by = access.actor(request)

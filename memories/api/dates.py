@@ -95,7 +95,7 @@ class Dates(PersonView):
 class OneDate(UserView):
     def date(self, date_id: UUID) -> ImportantDate:
         """Returns the date with this id. Raises a 404."""
-        date = edit_dates.one(self.end_user, date_id)
+        date = edit_dates.date_of_id(self.end_user, date_id)
         if date is None:
             raise unknown("unknown_date")
         return date

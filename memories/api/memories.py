@@ -170,7 +170,7 @@ class Move(PersonView):
 def _filtered(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
     rows = Memory.objects.of(end_user)
     if moment := query.get("valid_at"):
-        rows = rows.exclude(status=Memory.Status.ARCHIVED).held_at(moment)
+        rows = rows.exclude(status=Memory.Status.ARCHIVED).true_at(moment)
         query = query | {"status": "all"}
     for field in ("status", "kind", "type"):
         if query.get(field, "all") != "all":

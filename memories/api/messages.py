@@ -112,7 +112,7 @@ class Messages(UserView):
     @operation("messages_list", page_of(MessageSerializer), query=MessageQuery)
     def get(self, query: Asked) -> Any:
         """The messages of a user, the latest received first"""
-        rows = Message.objects.of(self.end_user).kept()
+        rows = Message.objects.of(self.end_user).not_erased()
         for column in ("session_id", "role"):
             if column in query:
                 rows = rows.filter(**{column: query[column]})
@@ -162,7 +162,7 @@ class OneMessage(UserView):
         return asdict(erase.forget_messages(self.end_user, row, By(self.actor)))
 
     def _rows_of(self, message_id: int) -> MessageQuerySet:
-        return Message.objects.of(self.end_user).kept().filter(pk=message_id)
+        return Message.objects.of(self.end_user).not_erased().filter(pk=message_id)
 
 
 class Sessions(UserView):
@@ -171,7 +171,7 @@ class Sessions(UserView):
         """The sessions of a user, the most recent first
 
         `DELETE messages/?session_id=` erases one."""
-        rows = Message.objects.of(self.end_user).kept().order_by().values("session_id").annotate(
+        rows = Message.objects.of(self.end_user).not_erased().order_by().values("session_id").annotate(
             messages=Count("pk"), first_at=Min("created_at"), last_at=Max("created_at"),
             last_seq=Max("seq"),
         )  # fmt: skip

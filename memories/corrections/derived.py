@@ -160,7 +160,7 @@ def write_profile_memory(contact: Contact, recorder: Recorder = UNRECORDED) -> M
     )
     memory.content, memory.tokens = content, tokenise(content)
     memory.embedding_model = ""
-    memory.say(contact.last_mentioned_at.astimezone(contact.end_user.zone))
+    memory.set_said_at(contact.last_mentioned_at.astimezone(contact.end_user.zone))
     memory.save()
     if existing is None:
         recorder.watch([memory], created=True)
@@ -278,7 +278,7 @@ def point_at_profiles(
     Memory.objects.bulk_update(rows, ["consolidated_into", "importance"], batch_size=500)
 
 
-def give_weight_back(end_user: EndUser, memory_ids: Collection[UUID]) -> None:
+def restore_importance(end_user: EndUser, memory_ids: Collection[UUID]) -> None:
     """Gives memories whose profile memory was deleted their initial importance back."""
     alone = Memory.objects.of(end_user).facts().filter(pk__in=memory_ids, consolidated_into=None)
     alone.update(importance=INITIAL_IMPORTANCE)

@@ -102,7 +102,7 @@ def _important_date(
     )
 
 
-def one(end_user: EndUser, date_id: UUID) -> ImportantDate | None:
+def date_of_id(end_user: EndUser, date_id: UUID) -> ImportantDate | None:
     """Returns the date with this id, also one of an archived contact; None if there is none."""
     people, today = Contact.objects.of(end_user).standing(), end_user.today
     dates = (*_of_contacts(end_user, people, today), *_of_user(end_user, today))

@@ -328,9 +328,9 @@ def _set_columns(memory: Memory, values: dict[str, Any], end_user: EndUser) -> N
         if field in ("said_at", "happens_at") and value is not None:
             value = time_zones.local(value, time_zones.stated_offset(value), end_user.zone)
         if field == "said_at":
-            memory.say(value)
+            memory.set_said_at(value)
         elif field == "happens_at":
-            memory.happen(value)
+            memory.set_happens_at(value)
         else:
             setattr(memory, field, value)
     ends = memory.happens_until
@@ -392,7 +392,7 @@ def add(
 def stated(end_user: EndUser, content: str, **columns: Any) -> Memory:
     """Returns a new memory (unsaved) that a person or app states now; a worker is to read it."""
     memory = Memory(end_user=end_user, content=content, content_hash=content_hash(content))
-    memory.say(timezone.localtime(timezone=end_user.zone))
+    memory.set_said_at(timezone.localtime(timezone=end_user.zone))
     _set_columns(memory, columns, end_user)
     if "importance" in columns:
         memory.metadata = {**memory.metadata, PINNED: memory.importance}

@@ -120,6 +120,6 @@ def _state_fact(end_user: EndUser, fact: StoredFact, actor: str, recorder: Recor
     recorder.watch([twin])
     rows = [row for row in twin.facts if (row["key"], row["value"]) != (fact.key, fact.value)]
     twin.facts = [*rows, *columns["facts"]]
-    twin.say(timezone.localtime(timezone=end_user.zone))
+    twin.set_said_at(timezone.localtime(timezone=end_user.zone))
     twin.save(update_fields=["facts", "said_at", "said_offset", "updated_at"])
     return twin.pk

@@ -122,7 +122,7 @@ def names_of(contacts: Iterable[Contact]) -> set[str]:
     return {name for contact in contacts for name in (contact.name, *contact.aliases)}
 
 
-def left_of(end_user: EndUser, names: Collection[str], gone: Collection[UUID]) -> Names:
+def unshared_names(end_user: EndUser, names: Collection[str], gone: Collection[UUID]) -> Names:
     """Returns those of ``names`` that no contact except ``gone`` has."""
     remaining = Contact.objects.of(end_user).exclude(pk__in=list(gone))
     rows = remaining.values_list("name", "aliases")

@@ -40,7 +40,7 @@ def merge(
 ) -> Change:
     """Merges two contacts that are one person: the survivor takes over everything of the loser,
     except what a ``choice`` leaves out; the loser's id finds the survivor from then on."""
-    user = identities.hold(end_user)
+    user = identities.lock_user(end_user)
     loser, survivor = identities.mergeable(user, loser_id, survivor_id, actor)
     with recording(user, "merge", actor, why, [loser.id, survivor.id]) as (recorder, change):
         about_loser = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
@@ -115,13 +115,13 @@ def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> l
     return list(twins)
 
 
-def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
+def hand_over_late_rows(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
     """Moves what a merged contact has come to own again to the survivor. Records no change."""
     end_user = survivor.end_user
     links = list(tombstone.links.exclude(memory__kind=Memory.Kind.PROFILE))
     hand_over(links, survivor, UNRECORDED)
     rename_in_facts(end_user, tombstone.id, survivor.id, UNRECORDED)
-    identities.hand_on(tombstone, survivor, actor=actor)
+    identities.move_to_survivor(tombstone, survivor, actor=actor)
     _retire_profile_memory(tombstone, survivor, UNRECORDED)
     ids = [tombstone.id, survivor.id]
     derived.recompute(end_user, ids, [link.memory_id for link in links])
@@ -166,8 +166,8 @@ def split(
 ) -> tuple[Contact, Change]:
     """Creates a new contact from some of a contact's memories and what rests on them; no machine
     links these to the old one again. Raises InvalidMerge, and store.InvalidContact for the name."""
-    user = identities.hold(end_user)
-    old = identities.standing(user, contact_id)
+    user = identities.lock_user(end_user)
+    old = identities.get_unmerged(user, contact_id)
     moved = list(dict.fromkeys(memory_ids))
     links = Link.objects.of(user).standing().filter(contact=old, memory__in=moved)
     linked = list(links.filter(memory__kind=Memory.Kind.FACT).select_related(None).order_by("pk"))
@@ -178,7 +178,7 @@ def split(
         Link.objects.filter(pk__in=[link.pk for link in linked]).update(
             rejected=True, made_by=OPERATOR
         )
-        new = identities.part(
+        new = identities.split_contact(
             old, moved, recorder, name=name, relationship=relationship, actor=actor
         )
         change.subjects = [str(old.id), str(new.id), *map(str, moved)]
@@ -218,8 +218,8 @@ def resolve_attribute(
 ) -> Change:
     """Decides which of several current values of an attribute is right: it becomes the only value
     of a single attribute, else the first. None keeps all of them."""
-    user = identities.hold(end_user)
-    contact = identities.standing(user, contact_id)
+    user = identities.lock_user(end_user)
+    contact = identities.get_unmerged(user, contact_id)
     values = [normalise(str(entry["value"])) for entry in contact.attributes.get(key, [])]
     if value is None and len(values) < 2:
         raise InvalidMerge(Reason("not_several", name=contact.name, key=key))

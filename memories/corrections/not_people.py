@@ -21,11 +21,11 @@ def not_a_person(end_user: EndUser, contact_id: UUID, *, actor: str) -> Change:
     """Deletes a contact that is no person, and stores its names so that no text creates a contact
     of them. Memories stay, without facts about it. Raises InvalidMerge and InvalidCorrection."""
     end_user = locked(end_user)
-    contact = merge.standing(end_user, contact_id)
+    contact = merge.get_unmerged(end_user, contact_id)
     entries = [contact, *end_user.contacts.all_merged_into([contact.pk])]
     ids = [one.pk for one in entries]
     owners = {str(pk) for pk in ids}
-    names = forgotten_names.left_of(end_user, forgotten_names.names_of(entries), ids).all
+    names = forgotten_names.unshared_names(end_user, forgotten_names.names_of(entries), ids).all
     keys = {name_key(name) for name in names if not is_role(name)} - {""}
     linked = Memory.objects.of(end_user).facts().filter(links__contact__in=ids)
     memory_ids = list(linked.values_list("pk", flat=True).distinct())

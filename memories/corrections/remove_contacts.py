@@ -35,11 +35,11 @@ def remove_contacts(
     for rows in querysets:
         rows.delete()
     Contact.objects.of(end_user).filter(pk__in=ids).delete()
-    derived.give_weight_back(end_user, source_ids)
+    derived.restore_importance(end_user, source_ids)
     derived.point_at_profiles(end_user, source_ids)
     if forget_names:
         names = forgotten_names.names_of([*contacts, *tombstones])
-        unshared_names = forgotten_names.left_of(end_user, names, ids)
-        forgotten_names.take_out(end_user, unshared_names, recorder=recorder)
+        unshared = forgotten_names.unshared_names(end_user, names, ids)
+        forgotten_names.take_out(end_user, unshared, recorder=recorder)
     for contact in end_user.contacts.standing().light().filter(pk__in=related):
         store.save(contact, [])

@@ -125,7 +125,7 @@ def _piece(original: Memory, key: str, text: str) -> Memory:
     for name in _INHERITED:
         setattr(piece, name, getattr(original, name))
     if not has_time(normalise(original.content)) or _states_time(text, original):
-        piece.happen(original.happens_there, original.happens_until_there)
+        piece.set_happens_at(original.happens_there, original.happens_until_there)
     piece.refined_at = timezone.now()
     derived.reindex(piece)
     return piece
@@ -293,9 +293,9 @@ def _united_memory(end_user: EndUser, originals: Iterable[Memory], content: str)
         valid_to=_latest_or_open([m.valid_to for m in old_first]),
         refined_at=_latest_or_open([m.refined_at for m in old_first]),
     )
-    memory.say(last.said_there)
+    memory.set_said_at(last.said_there)
     times = [(at, m.happens_until_there) for m in old_first if (at := m.happens_there)]
-    memory.happen(*max(times, default=(None, None), key=itemgetter(0)))
+    memory.set_happens_at(*max(times, default=(None, None), key=itemgetter(0)))
     derived.reindex(memory)
     return memory
 

@@ -70,7 +70,7 @@ def _restore(end_user: EndUser, change: Change) -> None:
     read_since = _links_read_since(end_user, change)
     represented = _delete_profiles(end_user, change, [row["id"] for row in rows])
     put_back(rows)
-    derived.give_weight_back(end_user, represented)
+    derived.restore_importance(end_user, represented)
     _delete_unshared_edges(end_user, change)
     memories = Memory.objects.of(end_user)
     for memory in memories.filter(pk__in=_altered_ids(change, "content")):
@@ -136,7 +136,7 @@ def _rows_to_restore(end_user: EndUser, change: Change) -> Rows:
             merge_contacts.hand_over(new_links, old, UNRECORDED)
             merge_contacts.rename_in_facts(end_user, new.pk, old.pk, UNRECORDED)
             derived.reopen(end_user, old, [link.memory_id for link in new_links])
-            identities.undo_part(new, old, change.rows)
+            identities.undo_split(new, old, change.rows)
     rows = [row for row in change.rows if row["model"] != _CONTACT or row["id"] not in learnt]
     if learnt and (not rows or change.verb == "split"):
         name = Contact.objects.of(end_user).get(pk=next(iter(learnt))).name

@@ -141,7 +141,7 @@ def keys_are_current() -> Iterator[Finding]:
 def _empty_merged_contact(tombstone: Contact) -> None:
     survivor = store.survivor(tombstone.end_user, tombstone.id)
     if survivor is not None:
-        merge_contacts.hand_on(tombstone, survivor, actor="doctor")
+        merge_contacts.hand_over_late_rows(tombstone, survivor, actor="doctor")
 
 
 def profile_memories_are_current() -> Iterator[Finding]:

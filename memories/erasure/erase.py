@@ -24,11 +24,11 @@ from contacts import store
 from contacts.models import Contact, Relation
 from memories import queue
 from memories.corrections import derived, erasure_requests
-from memories.corrections.forgotten_names import left_of, names_of
+from memories.corrections.forgotten_names import names_of, unshared_names
 from memories.erasure import name_hashes, receipts, redact_messages, same_statement
 from memories.erasure.messages_about import messages_about
 from memories.erasure.receipts import NOBODY, By, Forgotten
-from memories.erasure.scrub import only_in, scrub, scrub_names
+from memories.erasure.scrub import restorable_only_by, scrub, scrub_names
 from memories.models import (
     Batch,
     Consolidation,
@@ -118,7 +118,7 @@ def forget_contact(end_user: EndUser, contact_id: UUID, by: By = NOBODY) -> Forg
         message_ids=sorted(messages.sure),
         unsure_message_ids=messages.unsure,
         unsure_contact_ids=messages.alike,
-        name_hashes=name_hashes.hashes_of(user, left_of(user, names, ids).all),
+        name_hashes=name_hashes.hashes_of(user, unshared_names(user, names, ids).all),
         requested_at=now,
         due_at=now,
         finished_at=now,
@@ -139,7 +139,7 @@ def about(end_user: EndUser, contact_id: UUID) -> tuple[list[Contact], set[UUID]
     links = Link.objects.of(end_user).standing().filter(contact__in=ids)
     linked = set(links.values_list("memory", flat=True))
     unlinked = Memory.objects.of(end_user).exclude(pk__in=links.values("memory"))
-    naming = left_of(end_user, names_of(people), ids).named_in(unlinked)
+    naming = unshared_names(end_user, names_of(people), ids).named_in(unlinked)
     return people, linked.union(naming)
 
 
@@ -158,7 +158,7 @@ def forget_messages(end_user: EndUser, messages: MessageQuerySet, by: By = NOBOD
     """Erases messages with the memories that rest on these alone, and what other memories quote
     from them. Raises NothingToForget."""
     user = _locked(end_user)
-    ids = list(messages.kept().values_list("pk", flat=True))
+    ids = list(messages.not_erased().values_list("pk", flat=True))
     erased = _erase(user, _resting_on(user, ids), message_ids=ids)
     return receipts.write(user, Receipt.What.MESSAGES, by, erased)
 
@@ -208,18 +208,18 @@ def _erase(
     names: Collection[str] = (),
 ) -> Forgotten:
     """Deletes these rows, what is derived from them or quotes them, and unshared ``names``."""
-    same_ids = same_statement.below(end_user, set(memory_ids))
-    united = same_statement.above(end_user, same_ids)
+    same_ids = same_statement.with_parts(end_user, set(memory_ids))
+    united = same_statement.merged_targets(end_user, same_ids)
     facts = Memory.objects.of(end_user).facts()
     count = facts.filter(pk__in=same_ids | united).count()
-    quotes, values = redact_messages.told_by(facts.filter(pk__in=same_ids))
-    ids = same_statement.of(end_user, memory_ids)
+    quotes, values = redact_messages.quotes_and_values(facts.filter(pk__in=same_ids))
+    ids = same_statement.all_stating_the_same(end_user, memory_ids)
     links = EntityLink.objects.of(end_user).filter(memory__in=ids)
     entities = set(links.values_list("entity", flat=True))
     people = Contact.objects.of(end_user).filter(links__memory__in=ids).values_list("pk", flat=True)
     related = Relation.objects.of(end_user).among(contact_ids).values_list("subject", "object")
     neighbours = {*people, *(pk for pair in related for pk in pair)} - {*contact_ids}
-    unshared = left_of(end_user, names, contact_ids)
+    unshared = unshared_names(end_user, names, contact_ids)
     derived.unlearn(end_user, ids)
     _erase_changes(end_user, [*ids, *contact_ids])
     facts.filter(pk__in=ids).delete()
@@ -264,7 +264,8 @@ def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
         subject = waiting.pop()
         erased_ids.add(subject)
         changes = Change.objects.of(end_user).filter(subjects__contains=[subject])
-        waiting = waiting.union(*map(only_in, changes.filter(undone_at=None))) - erased_ids
+        unrestorable = map(restorable_only_by, changes.filter(undone_at=None))
+        waiting = waiting.union(*unrestorable) - erased_ids
         changes.delete()
     scrub(end_user, erased_ids)
 
@@ -352,7 +353,7 @@ def carry_out(erasure_id: UUID, done_by: str = same_statement.ACTOR) -> Forgotte
     erasure = pending.first()
     if end_user is None or erasure is None:
         return None
-    names = left_of(end_user, erasure.names, erasure.contact_ids)
+    names = unshared_names(end_user, erasure.names, erasure.contact_ids)
     erased = forget_these(
         end_user,
         erasure.memory_ids,
@@ -412,6 +413,6 @@ def preview_contact(end_user: EndUser, contact_id: UUID) -> Preview:
 
 def preview_memories(end_user: EndUser, memory_ids: Collection[UUID], contacts: int = 0) -> Preview:
     """Returns what ``forget_these`` would erase of these memories, with so many contacts."""
-    same_ids = same_statement.below(end_user, set(memory_ids))
-    erased = same_ids | same_statement.above(end_user, same_ids)
+    same_ids = same_statement.with_parts(end_user, set(memory_ids))
+    erased = same_ids | same_statement.merged_targets(end_user, same_ids)
     return Preview(end_user, contacts, Q(pk__in=erased, kind=Memory.Kind.FACT))

@@ -11,7 +11,7 @@ from accounts.models import EndUser
 from contacts.key_index import hits, relations_of
 from contacts.lookup import CHARACTERS, HISTORY
 from contacts.models import Contact, Suggestion
-from memories.corrections.forgotten_names import Names, is_fuller, left_of, names_of
+from memories.corrections.forgotten_names import Names, is_fuller, names_of, unshared_names
 from memories.models import Message, MessageQuerySet
 from memories.types import CONTACT
 from understanding.coreference.resolve import resolve_all
@@ -40,7 +40,7 @@ def messages_about(end_user: EndUser, contacts: Collection[Contact]) -> Messages
     near these with a role or pronoun for them. A shared name makes a message only ``unsure``."""
     erased_ids = [contact.pk for contact in contacts]
     names = names_of(contacts)
-    unshared = left_of(end_user, names, erased_ids)
+    unshared = unshared_names(end_user, names, erased_ids)
     rows = Message.objects.of(end_user)
     named = set(unshared.named_in(rows))
     doubtful = set(Names(names - unshared.all).named_in(rows))

@@ -52,7 +52,7 @@ def erase(
     return sum(not row.content for row in changed)
 
 
-def told_by(memories: MemoryQuerySet) -> tuple[dict[int, set[str]], set[str]]:
+def quotes_and_values(memories: MemoryQuerySet) -> tuple[dict[int, set[str]], set[str]]:
     """Returns what memories quote from each message, by its id, and the values of their facts."""
     quotes: dict[int, set[str]] = {}
     values: set[str] = set()
@@ -70,7 +70,7 @@ def erased_ids(end_user: EndUser, client_ids: Iterable[str]) -> dict[str, str]:
     return {digest: one for one in client_ids for digest in name_hashes.hashes_ever(end_user, one)}
 
 
-def may_be_left_of(left: str, content: str) -> bool:
+def may_be_redacted_from(left: str, content: str) -> bool:
     """Whether ``left`` may be what ``without`` returned for ``content``."""
     return all(left[start:end].strip() in content for start, end in _sentence_spans(left))
 

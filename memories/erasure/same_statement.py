@@ -1,4 +1,5 @@
-"""Memories that state the same: merged from others, or split. Callers of ``of`` hold the lock."""
+"""Memories that state the same: merged from others, or split. Callers of
+``all_stating_the_same`` hold the lock."""
 
 from collections.abc import Collection
 from copy import copy
@@ -12,10 +13,10 @@ from memories.models import Edge, Link, Memory
 ACTOR = "forgetting"
 
 
-def of(end_user: EndUser, memory_ids: Collection[UUID]) -> set[UUID]:
+def all_stating_the_same(end_user: EndUser, memory_ids: Collection[UUID]) -> set[UUID]:
     """Returns these memories with all that state the same. A memory that was merged from them and
     from others that stay is taken apart first."""
-    ids = below(end_user, set(memory_ids))
+    ids = with_parts(end_user, set(memory_ids))
     while united := _merged_into(end_user, ids) - ids:
         for pk in united:
             _take_apart(end_user, pk, ids)
@@ -23,7 +24,7 @@ def of(end_user: EndUser, memory_ids: Collection[UUID]) -> set[UUID]:
     return ids
 
 
-def below(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
+def with_parts(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
     """Returns these memories, those merged into them, their pieces, and what they are pieces of."""
     parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF)
     wholes = set(parts.filter(source__in=ids).values_list("target", flat=True))
@@ -36,7 +37,7 @@ def below(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
     return reached | wholes
 
 
-def above(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
+def merged_targets(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
     """Returns the memories into which any of these was merged, directly or through others."""
     reached: set[UUID] = set()
     while ids := _merged_into(end_user, ids) - reached:

@@ -20,7 +20,10 @@ def scrub(end_user: EndUser, ids: Collection[str]) -> None:
     restores none of this, nor rows that it would have restored with it."""
     erased = set(ids)
     standing = Change.objects.of(end_user).filter(undone_at=None)
-    while more := {pk for one in standing.iterator(CHUNK) for pk in only_in(one, erased)} - erased:
+    more = erased
+    while more:
+        more = {pk for one in standing.iterator(CHUNK) for pk in restorable_only_by(one, erased)}
+        more -= erased
         erased |= more
     for change in Change.objects.of(end_user).iterator(CHUNK):
         hit = not erased.isdisjoint(UUIDS.findall(json.dumps(change.rows)))
@@ -33,7 +36,7 @@ def scrub(end_user: EndUser, ids: Collection[str]) -> None:
             change.save(update_fields=["rows", "why"])
 
 
-def only_in(change: Change, gone: Collection[str] = ()) -> set[str]:
+def restorable_only_by(change: Change, gone: Collection[str] = ()) -> set[str]:
     """Returns the ids of rows that only this change could restore, since it deleted them; with
     ``gone``, only of rows that point at one of these."""
     return {

@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce, Greatest
 from accounts.cells import COUNTED_BITS, fetch
 from accounts.models import EndUser, ScopedQuerySet, Tracked, UserRow, between_0_and_1, reference
 from contacts.models import Contact
-from memories.models.memory import AHEAD, TELL_DATES, Memory
+from memories.models.memory import AHEAD, STATES_IMPORTANT_DATE, Memory
 from memories.sql_files import after, sql_pieces
 from memories.types import EdgeKind
 from understanding.attributes import label
@@ -173,7 +173,7 @@ def card_notes(contact: Contact) -> list[str]:
     (it represents no quote), oldest first; of a memory that is outdated in part, its current
     facts."""
     began = contact.end_user.today_began
-    notes = fetch(_SQL["notes"], [contact.pk, began, TELL_DATES])[::-1]
+    notes = fetch(_SQL["notes"], [contact.pk, began, STATES_IMPORTANT_DATE])[::-1]
     return [
         text
         for content, facts, *more in notes
@@ -191,12 +191,12 @@ def card_note(
 ) -> str:
     """Returns a memory as a line of the contact's card: a quote with its speaker and date."""
     if brackets is None or any("outdated_at" in fact for fact in facts):
-        return what_stands(said, facts, contact)
+        return current_content(said, facts, contact)
     words = attributed(one_line(said, MAX_QUOTE), speaker, contact.end_user.reads)
     return f"{said_on.isoformat()} {words}"
 
 
-def what_stands(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
+def current_content(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
     """Returns the content of a memory; if facts of it ended, the others that the profile lacks."""
     if not any("outdated_at" in fact for fact in facts):
         return said
@@ -218,7 +218,7 @@ def card_plans(contact: Contact) -> list[tuple[date, date | None, str]]:
     """Returns a contact's plans, the next first: the day by the user's clock, the last day of a
     longer period (in August) or None, and the content."""
     user = contact.end_user
-    params = [user.pk, user.today_began, TELL_DATES, contact.pk, CARD_PLANS]
+    params = [user.pk, user.today_began, STATES_IMPORTANT_DATE, contact.pk, CARD_PLANS]
     return [
         (at.astimezone(user.zone).date(), until and until.astimezone(user.zone).date(), content)
         for at, until, content in fetch(_SQL["plans"], params)

@@ -56,13 +56,13 @@ LINKED_WITHIN = timedelta(minutes=5)
 
 
 _ENDS = Greatest("happens_at", "happens_until", "valid_from")
-# The condition of ``ahead``; its parameters are the moment and TELL_DATES.
+# The condition of ``ahead``; its parameters are the moment and STATES_IMPORTANT_DATE.
 AHEAD = """(type = 'plan' OR GREATEST(happens_at, valid_from) > said_at)
     AND GREATEST(happens_at, happens_until, valid_from) >= %s AND NOT facts @> ANY (%s::jsonb[])"""
 _STATES_CURRENT = """type <> 'plan' AND jsonb_path_exists(facts, '$[*] ? (
     @.key != "plan" && !(@.valid_from > $at))',
     jsonb_build_object('at', %s::text))"""
-TELL_DATES = [json.dumps([{"key": key}]) for key in YEARLY]
+STATES_IMPORTANT_DATE = [json.dumps([{"key": key}]) for key in YEARLY]
 
 
 class MemoryQuerySet(ScopedQuerySet):
@@ -94,7 +94,8 @@ class MemoryQuerySet(ScopedQuerySet):
         """Returns memories about what takes place, or begins to be true, at ``since`` or later;
         except what had happened already when it was said, and important dates, which are known
         before they come."""
-        condition = RawSQL(AHEAD, [since, TELL_DATES], output_field=models.BooleanField())  # noqa: S611 a constant
+        params = [since, STATES_IMPORTANT_DATE]
+        condition = RawSQL(AHEAD, params, output_field=models.BooleanField())  # noqa: S611 a constant
         return self.filter(condition)
 
     def without_states(self, at: datetime) -> Self:
@@ -108,7 +109,7 @@ class MemoryQuerySet(ScopedQuerySet):
         """Returns memories linked to the contact."""
         return self.filter(links__contact=contact_id, links__rejected=False)
 
-    def held_at(self, moment: datetime) -> Self:
+    def true_at(self, moment: datetime) -> Self:
         """Returns memories of what was true at ``moment``, whatever is true now: from its known
         beginning, else from when it happened or was said, until its end."""
         began = Coalesce("valid_from", Least("happens_at", "said_at"))
@@ -397,11 +398,11 @@ class Memory(Tracked):
         with translation.override("zh-hans" if is_chinese(self.content) else "en"):
             return _BRACKETS.sub(lambda note: _with_readable_dates(note[0]), shown)
 
-    def say(self, at: datetime) -> None:
+    def set_said_at(self, at: datetime) -> None:
         """Sets when it was said (unsaved), with the UTC offset of ``at``."""
         self.said_at, self.said_offset = at.astimezone(UTC), time_zones.minutes(at)
 
-    def happen(self, at: datetime | None, until: datetime | None = None) -> None:
+    def set_happens_at(self, at: datetime | None, until: datetime | None = None) -> None:
         """Sets when it takes place (unsaved), with the UTC offset of ``at``; ``until`` is stored as
         ``happens_until``."""
         self.happens_at = at and at.astimezone(UTC)

@@ -20,7 +20,7 @@ from understanding.statements.client_text import without_client_text
 
 
 class MessageQuerySet(ScopedQuerySet):
-    def kept(self) -> Self:
+    def not_erased(self) -> Self:
         """Returns messages that were not erased completely."""
         return self.exclude(content="")
 

@@ -152,7 +152,7 @@ def _is_repeat(end_user: EndUser, stored: tuple[str, str | None, str], item: Inc
     if not content or (author, content) == ([item.role, item.speaker], item.content):
         return True
     may_be_left = author == [item.role, item.speaker] and end_user.forgetting_until is not None
-    return may_be_left and redact_messages.may_be_left_of(content, item.content)
+    return may_be_left and redact_messages.may_be_redacted_from(content, item.content)
 
 
 def _without_erased(

@@ -67,7 +67,7 @@ def _people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
     one, so that facts can be compared before the contacts exist."""
     ids: dict[str, UUID] = {}
     for person in sorted(extraction.people, key=ExtractedPerson.order):
-        known = store.named(end_user, person, others=ids.values())
+        known = store.find_described(end_user, person, others=ids.values())
         ids[person.ref] = known.id if known else uuid4()
     return ids
 

@@ -15,7 +15,7 @@ from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
 from memories.corrections import erasure_requests
-from memories.corrections.forgotten_names import left_of, names_of
+from memories.corrections.forgotten_names import names_of, unshared_names
 from memories.erasure import same_statement
 from memories.erasure.messages_about import messages_about
 from memories.models import Link, Memory, Message
@@ -179,12 +179,12 @@ def _gather(end_user: EndUser, request: ForgetRequest, scope: _ForgetScope) -> N
         [contact, *end_user.contacts.all_merged_into([contact.pk])] if contact and entire else []
     )
     if people:
-        names = left_of(end_user, names_of(people), [person.pk for person in people])
+        names = unshared_names(end_user, names_of(people), [person.pk for person in people])
         chosen |= Q(pk__in=names.named_in(facts))
     memories = list(facts.filter(chosen).defer("tokens").distinct())
     if contact is None and request.words:
         memories = _closest(end_user, memories, request)
-    same_ids = same_statement.below(end_user, {memory.pk for memory in memories})
+    same_ids = same_statement.with_parts(end_user, {memory.pk for memory in memories})
     memories += facts.filter(pk__in=same_ids - {m.pk for m in memories}).defer("tokens")
     if request.or_turn_ids and not (memories or entire):
         fallback = ForgetRequest(turn_ids=request.or_turn_ids, asked_in=request.asked_in)

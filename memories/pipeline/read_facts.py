@@ -158,7 +158,7 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
         if not row.facts:
             row.facts = [fact_row(fact) for fact in draft.facts]
             row.valid_from, row.valid_to = draft.extracted.valid_from, draft.extracted.valid_to
-            row.happen(draft.extracted.happens_at, draft.extracted.happens_until)
+            row.set_happens_at(draft.extracted.happens_at, draft.extracted.happens_until)
         row.save(
             update_fields=[
                 "facts", "unread", "valid_from", "valid_to", "happens_at", "happens_until",

@@ -106,8 +106,8 @@ def _insert(
             valid_from=extracted.valid_from,
             valid_to=extracted.valid_to,
         )
-        row.say(draft.said_at)
-        row.happen(extracted.happens_at, extracted.happens_until)
+        row.set_said_at(draft.said_at)
+        row.set_happens_at(extracted.happens_at, extracted.happens_until)
         rows.append(row)
     Memory.objects.bulk_create(rows, ignore_conflicts=True)
     active = Memory.objects.of(end_user).active().filter(content_hash__in=drafts)

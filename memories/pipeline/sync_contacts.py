@@ -72,7 +72,7 @@ def _contact_for(
 ) -> tuple[Contact | None, bool]:
     """Returns the contact of a person, created if there is none, and whether it is new; None if the
     name is ambiguous or invalid. ``others`` are contacts that the extraction distinguishes."""
-    known = store.named(end_user, person, others)
+    known = store.find_described(end_user, person, others)
     if known is not None:
         return known, False
     if not person.namesake and store.find(end_user, person.name, others):

@@ -283,7 +283,7 @@ def _narrowed(
     if request.until:
         memories = memories.filter(at__lt=request.until)
     if request.valid_at:
-        memories = memories.held_at(request.valid_at)
+        memories = memories.true_at(request.valid_at)
     if request.of_nobody:
         memories = memories.of_nobody([end_user.pk])
     return memories

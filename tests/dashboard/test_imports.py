@@ -63,7 +63,7 @@ def test_a_chat_is_looked_through_asked_about_taken_in_and_taken_back(reviewer, 
     assert at("undo", user, chat.change) in done
     reviewer.post(at("undo", user, chat.change))
     assert not Contact.objects.of(user).exists()
-    assert not Message.objects.of(user).kept().exists()
+    assert not Message.objects.of(user).not_erased().exists()
     assert "undone" in reviewer.get(at("imports", user)).content.decode()
 
 

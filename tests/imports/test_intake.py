@@ -109,7 +109,7 @@ def test_undo_takes_back_all_of_it_and_the_file_can_come_again(zoe, chat) -> Non
     assert {c.name for c in Contact.objects.of(zoe)} >= {"Carla", "Ben"}
     undo_change(Change.objects.get(pk=done["change"]), actor="operator:test")
     assert not Memory.objects.of(zoe).exists()
-    assert not Message.objects.of(zoe).kept().exists()
+    assert not Message.objects.of(zoe).not_erased().exists()
     assert list(Contact.objects.of(zoe)) == [kept]
     assert Import.objects.get().state == Import.State.UNDONE
     again = imported(chat, me="Ben")

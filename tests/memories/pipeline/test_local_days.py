@@ -35,7 +35,7 @@ def test_yesterday_is_the_day_before_the_local_day(moment, offset, zone):
     for text, chinese in (("昨天去了博物馆", True), ("I went there yesterday", False)):
         (hit,) = find_dates(text, said_at, chinese)
         memory = Memory()
-        memory.happen(hit.at)
+        memory.set_happens_at(hit.at)
         assert memory.happens_there.date() == local.date() - timedelta(days=1)
         assert f"{memory.happens_there:%Y-%m-%d}" == hit.text
 
