@@ -134,13 +134,6 @@ def with_coming(
     return card._replace(sections=(section, *card.sections))
 
 
-def stored_with_coming(
-    text: str, coming: Sequence[Mapping[str, Any]], today: date, language: str
-) -> Card:
-    """Parses a stored card and adds what is ahead, as ``with_coming`` does."""
-    return with_coming(Card.stored(text), coming, today, language)
-
-
 def _coming_entries(
     entries: Sequence[Mapping[str, Any]], today: date, language: str
 ) -> Iterator[tuple[date, str, str]]:

@@ -278,22 +278,20 @@ def add_relation(
     subject, other = merge.get_unmerged(locked, subject_id), merge.get_unmerged(locked, object_id)
     if subject.pk == other.pk:
         raise InvalidRelation(Reason("relation_to_self"))
-    rows_by_id = {row.pk: row for row in Relation.objects.of(locked).among([subject.pk])}
+    rows = list(Relation.objects.of(locked).among([subject.pk]))
     kind = relations.cleaned(kind)
     if not kind:
         raise InvalidRelation(Reason("relation_without_kind"))
     if reason := secrets.refusal(kind=kind):
         raise InvalidRelation(reason)
-    if any(
-        (row.subject_id, row.kind, row.object_id, row.sources) == (subject.pk, kind, other.pk, [])
-        for row in rows_by_id.values()
-    ):
+    stated = (subject.pk, kind, other.pk)
+    if any(stated == (row.subject_id, row.kind, row.object_id) and not row.sources for row in rows):
         return None
     subjects = [subject.pk, other.pk]
     with recording(locked, "add_relation", actor, why, subjects) as (recorder, change):
-        recorder.watch(rows_by_id.values())
+        recorder.watch(rows)
         relation = relations.state(locked, subject, kind, other)
-        if relation is not None and relation.pk not in rows_by_id:
+        if relation is not None:
             recorder.watch([relation], created=True)
         for contact in (subject, other):
             store.save(contact, [])

@@ -137,11 +137,11 @@ def sort_key(name: str) -> str:
 
 
 def _units_and_sounds(key: str) -> tuple[list[str], list[str]]:
-    """The characters or words of a name key, and how each is read."""
-    units = _units(key)
+    """The characters of a Chinese name key, or the words of another, and how each is read."""
+    units = "".join(f" {char} " if is_cjk(char) else char for char in key).split()
     sounds = [*readings(key)] if key and all(map(is_han, key)) else []
     if len(sounds) != len(units):
-        sounds = [_sound(unit) for unit in units]
+        sounds = [syllable(one) if len(one) == 1 and is_han(one) else one for one in units]
     return units, sounds
 
 
@@ -157,13 +157,3 @@ def _forms(key: str) -> Iterator[str]:
             yield sound.replace("v", "u")
         if len(units) - start > 1:
             yield "".join(initials[start:])
-
-
-def _units(key: str) -> list[str]:
-    """The characters of a Chinese name and the words of another."""
-    spaced = "".join(f" {char} " if is_cjk(char) else char for char in key)
-    return spaced.split()
-
-
-def _sound(unit: str) -> str:
-    return syllable(unit) if len(unit) == 1 and is_han(unit) else unit

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts.cards import Card, stored_with_coming
+from contacts.cards import Card, with_coming
 from contacts.key_index import Hit, hits, person_of, relations_of
 from contacts.models import Contact
 from understanding.attribute_index import DAY
@@ -250,6 +250,6 @@ def cards_of(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UU
     """Returns cards by id, with what is ahead, for contacts as the index returns them."""
     today, language = end_user.day_of_talk, end_user.reads
     return {
-        pk: stored_with_coming(contact["card"], contact["coming"], today, language)
+        pk: with_coming(Card.stored(contact["card"]), contact["coming"], today, language)
         for pk, contact in known.items()
     }

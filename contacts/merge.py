@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
 from django.utils import timezone
 
 from accounts.cells import atomic
@@ -208,9 +207,8 @@ def _settle_suggestions(
 ) -> None:
     """Marks the pair's own suggestion as merged and moves the loser's others to the survivor.
     "Different" outweighs every other answer."""
-    kept = Q(first=survivor.id) | Q(second=survivor.id)
-    moved = Q(first=loser.id) | Q(second=loser.id)
-    rows = list(Suggestion.objects.of(end_user).filter(kept | moved).exclude(state=State.MERGED))
+    suggestions = Suggestion.objects.of(end_user).concerning([survivor.id, loser.id])
+    rows = list(suggestions.exclude(state=State.MERGED))
     recorder.watch(rows)
     rows_by_other = {
         row.second_id if row.first_id == survivor.id else row.first_id: row
@@ -275,15 +273,13 @@ def tell_apart(one: Contact, other: Contact, recorder: Recorder, *, actor: str) 
     """Records that two contacts are two people."""
     first, second = sorted((one.id, other.id))
     pair = Suggestion.objects.of(one.end_user).filter(first=first, second=second).first()
-    is_new = pair is None
-    if pair is None:
+    if pair is not None:
+        recorder.watch([pair])
+    else:
         pair = Suggestion(end_user_id=one.end_user_id, first_id=first, second_id=second)
         pair.verdict, pair.confidence = Suggestion.Verdict.AMBIGUOUS, 0.0
-    else:
-        recorder.watch([pair])
     _decide(pair, State.DIFFERENT, actor)
-    if is_new:
-        recorder.watch([pair], created=True)
+    recorder.watch([pair], created=True)
 
 
 def split_contact(

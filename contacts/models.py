@@ -9,7 +9,8 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q, Value
-from django.db.models.expressions import Expression, RawSQL
+from django.db.models.expressions import RawSQL
+from django.db.models.lookups import PostgresOperatorLookup
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -22,30 +23,24 @@ from understanding.attributes import ATTRIBUTES, is_single
 from understanding.types import Person
 
 
-class _Operator(models.Lookup):
-    """A lookup by an operator of PostgreSQL; ``sql`` is the operator with its operand."""
-
-    sql = ""
-
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
-        column, values = self.process_lhs(compiler, connection)
-        other, more = self.process_rhs(compiler, connection)
-        return f"{column} {self.sql.format(other)}", (*values, *more)
-
-
 @models.CharField.register_lookup
-class Prefix(_Operator):
+class Prefix(PostgresOperatorLookup):
     """``startswith`` by an operator that an index may serve behind row-level security, as it
     reveals nothing about rows that are not shown ("leakproof"); LIKE may not."""
 
-    lookup_name, sql = "prefix", "^@ {}"
+    lookup_name, postgres_operator = "prefix", "^@"
 
 
 @models.UUIDField.register_lookup
-class AnyOf(_Operator):
+class AnyOf(models.Lookup):
     """As ``in``, for an ArraySubquery that is read as a whole before the rows that it selects."""
 
-    lookup_name, sql = "any_of", "= ANY ({})"
+    lookup_name = "any_of"
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
+        column, values = self.process_lhs(compiler, connection)
+        array, more = self.process_rhs(compiler, connection)
+        return f"{column} = ANY ({array})", (*values, *more)
 
 
 # Several values of a single attribute: a merge or two statements left both, and nobody stated that
@@ -59,12 +54,6 @@ IN_CONFLICT = RawSQL(  # noqa: S611 a constant
 )
 
 
-def memory_count() -> Expression:
-    """Returns the expression for queries of contacts that counts the valid memories about each."""
-    count: Expression = import_string(settings.MIO_MEMORY_COUNT)()
-    return count
-
-
 class ContactQuerySet(ScopedQuerySet):
     def in_conflict(self) -> Self:
         """Returns contacts with several values of a single attribute, unless all were accepted."""
@@ -75,8 +64,9 @@ class ContactQuerySet(ScopedQuerySet):
         return self.filter(merged_into=None)
 
     def counted(self) -> Self:
-        """Adds ``memory_count``: how many memories about each contact are valid now."""
-        return self.annotate(memory_count=memory_count())
+        """Adds ``memory_count``: how many memories about each contact are valid now, by the
+        expression of the function that a setting names."""
+        return self.annotate(memory_count=import_string(settings.MIO_MEMORY_COUNT)())
 
     def memory_counts(self) -> dict[uuid.UUID, int]:
         """Returns how many memories about each contact are valid now, by contact id."""
@@ -276,7 +266,8 @@ class Contact(Tracked):
     def card_today(self) -> str:
         """The card with what is ahead, on the user's current day."""
         user = self.end_user
-        return str(cards.stored_with_coming(self.card, self.coming, user.today, user.reads))
+        card = cards.Card.stored(self.card)
+        return str(cards.with_coming(card, self.coming, user.today, user.reads))
 
     @property
     def person(self) -> Person:
@@ -359,6 +350,11 @@ class Relation(Tracked):
 
 
 class SuggestionQuerySet(ScopedQuerySet):
+    def concerning(self, contact_ids: Iterable[uuid.UUID]) -> Self:
+        """Returns suggestions about these contacts."""
+        ids = list(contact_ids)
+        return self.filter(Q(first__in=ids) | Q(second__in=ids))
+
     def listed(self) -> Self:
         """Returns suggestions about contacts that nobody archived."""
         return self.filter(first__archived_at=None, second__archived_at=None)

@@ -91,17 +91,12 @@ def disconnect(end_user: EndUser, memory_id: UUID, edge_id: int, *, actor: str) 
     Edges of origin (LINEAGE) stay. Raises InvalidCorrection."""
     end_user = locked(end_user)
     row = Edge.both_ways.of(end_user).filter(pk=edge_id, source=memory_id).first()
-    edge = None
-    if row is not None:
-        pair = (row.source_id, row.target_id)
-        source, target = reversed(pair) if row.inverse else pair
-        edges = Edge.objects.of(end_user).filter(kind=row.kind, source=source, target=target)
-        edge = edges.first()
-    if edge is None:
+    if row is None:
         raise InvalidCorrection(Reason("no_such_edge"))
-    if edge.kind in LINEAGE:
+    if row.kind in LINEAGE:
         raise InvalidCorrection(Reason("edge_of_origin"))
-    ends = [edge.source_id, edge.target_id]
+    ends = [row.target_id, row.source_id] if row.inverse else [row.source_id, row.target_id]
+    edge = Edge.objects.of(end_user).get(kind=row.kind, source=ends[0], target=ends[1])
     with recording(end_user, DISCONNECT, actor, subjects=ends) as (recorder, change):
         recorder.watch([edge])
         edge.delete()

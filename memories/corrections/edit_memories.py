@@ -481,14 +481,12 @@ def relate_anew(
     recorder: Recorder,
 ) -> None:
     """Creates for the contact ``new`` the relations of ``old`` that these memories ``stated``."""
-    existing = Relation.objects.of(new.end_user_id).among([new.id])
-    recorder.watch(existing)
-    existing_ids = set(existing.values_list("pk", flat=True))
+    recorder.watch(Relation.objects.of(new.end_user_id).among([new.id]))
     for row in stated:
         subject, other = (new if at.id == old else at for at in (row.subject, row.object))
         sources = [pk for pk in row.sources if pk in memory_ids]
         relation = relations.relate(new.end_user, subject, row.kind, other, sources)
-        if relation is not None and relation.pk not in existing_ids:
+        if relation is not None:
             recorder.watch([relation], created=True)
 
 

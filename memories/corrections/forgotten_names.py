@@ -74,12 +74,17 @@ class Names:
                     spans.append((start, end))
         return sorted(original_span(offsets, start, end) for start, end in spans)
 
+    def may_be_in(self, *columns: str) -> Q:
+        """Returns the condition that one of these columns may contain one of the names."""
+        condition = Q(pk__in=())
+        for column in columns:
+            for name in self.all:
+                condition |= Q(**{f"{column}__icontains": name})
+        return condition
+
     def named_in(self, rows: QuerySet[Any]) -> list[Any]:
         """Returns the ids of rows whose content has one of the names, or such a role (我妈妈)."""
-        has_name = Q(pk__in=())
-        for name in self.all:
-            has_name |= Q(content__icontains=name)
-        candidates = rows.filter(has_name).values_list("pk", "content").iterator()
+        candidates = rows.filter(self.may_be_in("content")).values_list("pk", "content").iterator()
         roles = self._entries
         return [
             pk

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from accounts.changes import Recorder
 from accounts.models import EndUser
@@ -22,7 +22,7 @@ def remove_contacts(
     ids = [contact.id for contact in (*contacts, *tombstones)]
     links = Link.objects.of(end_user).filter(contact__in=ids)
     profiles = Memory.objects.of(end_user).filter(content_hash__in=[f"profile:{pk}" for pk in ids])
-    suggestions = Suggestion.objects.of(end_user).filter(Q(first__in=ids) | Q(second__in=ids))
+    suggestions = Suggestion.objects.of(end_user).concerning(ids)
     relations = Relation.objects.of(end_user).among(ids)
     related = {pk for row in relations for pk in (row.subject_id, row.object_id)} - {*ids}
     sources = Memory.objects.of(end_user).filter(consolidated_into__in=profiles)

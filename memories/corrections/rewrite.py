@@ -98,7 +98,7 @@ def split(
         Memory.objects.bulk_create(added)
         recorder.watch(added, created=True)
         new_links = [
-            _copied_link(link, piece, consolidated_at=link.consolidated_at)
+            copied_link(link, piece.pk, consolidated_at=link.consolidated_at)
             for piece in added
             for link in links
             if link.rejected or link.contact_id in people[piece.id]
@@ -160,13 +160,13 @@ def _states_time(text: str, original: Memory) -> bool:
     return any(since.date() == at.date() or since <= at < (until or since) for since, until in days)
 
 
-def _copied_link(link: Link, memory: Memory, **columns: Any) -> Link:
+def copied_link(link: Link, memory_id: UUID, **columns: Any) -> Link:
     """Returns a copy (unsaved) of a link for another memory, with these ``columns`` changed."""
     values = {"made_by": link.made_by, "confidence": link.confidence, "rejected": link.rejected}
     return Link(
         end_user_id=link.end_user_id,
         contact_id=link.contact_id,
-        memory_id=memory.pk,
+        memory_id=memory_id,
         **(values | columns),
     )
 
@@ -321,9 +321,9 @@ def _hand_over_links(united: Memory, originals: Collection[UUID], recorder: Reco
         accepted = [link for link in contact_links if not link.rejected] or contact_links
         by_operator = any(link.made_by == Link.MadeBy.OPERATOR for link in accepted)
         new_links.append(
-            _copied_link(
+            copied_link(
                 accepted[0],
-                united,
+                united.pk,
                 made_by=Link.MadeBy.OPERATOR if by_operator else accepted[0].made_by,
                 confidence=max(link.confidence for link in accepted),
                 consolidated_at=_latest_or_open([link.consolidated_at for link in accepted]),

@@ -401,7 +401,7 @@ class Preview:
         resting = Memory.objects.of(self.end_user).order_by()
         message_ids = resting.values(said=Func("source_message_ids", function="unnest"))
         alone = message_ids.alias(alone=BoolAnd(self.gone)).filter(alone=True)
-        return Message.objects.of(self.end_user).exclude(content="").filter(pk__in=alone).count()
+        return Message.objects.of(self.end_user).not_erased().filter(pk__in=alone).count()
 
 
 def preview_contact(end_user: EndUser, contact_id: UUID) -> Preview:

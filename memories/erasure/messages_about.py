@@ -42,10 +42,9 @@ def messages_about(end_user: EndUser, contacts: Collection[Contact]) -> Messages
     names = names_of(contacts)
     unshared = unshared_names(end_user, names, erased_ids)
     rows = Message.objects.of(end_user)
-    named = set(unshared.named_in(rows))
-    doubtful = set(Names(names - unshared.all).named_in(rows))
-    named |= set(_written_by(rows, unshared.all))
-    doubtful |= set(_written_by(rows, names - unshared.all))
+    shared = names - unshared.all
+    named = {*unshared.named_in(rows), *_written_by(rows, unshared.all)}
+    doubtful = {*Names(shared).named_in(rows), *_written_by(rows, shared)}
     by_role = Q(pk__in=())
     for contact in contacts:  # a role that only one person has (my boss)
         role = kinship(contact.relationship)
@@ -53,7 +52,7 @@ def messages_about(end_user: EndUser, contacts: Collection[Contact]) -> Messages
             by_role |= Q(content__icontains=contact.relationship)
     seqs = rows.filter(Q(pk__in=named | doubtful) | by_role).values_list("seq", flat=True)
     near_seqs = {seq + step for seq in seqs for step in range(-HISTORY, HISTORY + 1)}
-    nearby = rows.filter(seq__in=near_seqs).order_by("seq").exclude(content="")
+    nearby = rows.filter(seq__in=near_seqs).order_by("seq").not_erased()
     for pk, mentions_by_span in _mentions_of(end_user, list(nearby)):
         for mentions in mentions_by_span:
             person_ids = {mention.person.id for mention in mentions}
@@ -101,9 +100,8 @@ def _mentions_of(
 def _similar_contacts(end_user: EndUser, contacts: Collection[Contact]) -> tuple[UUID, ...]:
     """Returns contacts suggested to be one of these, or with the same name plus a surname."""
     erased = {contact.pk for contact in contacts}
-    rows = Suggestion.objects.of(end_user).filter(Q(first__in=erased) | Q(second__in=erased))
     similar, different = set(), set()
-    for row in rows:
+    for row in Suggestion.objects.of(end_user).concerning(erased):
         pair = {row.first_id, row.second_id} - erased
         different |= pair if row.state == Suggestion.State.DIFFERENT else set()
         similar |= pair

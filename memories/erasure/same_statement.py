@@ -2,11 +2,12 @@
 ``all_stating_the_same`` hold the lock."""
 
 from collections.abc import Collection
-from copy import copy
 from uuid import UUID
 
 from accounts.models import Change, EndUser
 from accounts.rollback import CannotUndo
+from memories.corrections import derived
+from memories.corrections.rewrite import copied_link
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory
 
@@ -38,11 +39,9 @@ def with_parts(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
 
 
 def merged_targets(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
-    """Returns the memories into which any of these was merged, directly or through others."""
-    reached: set[UUID] = set()
-    while ids := _merged_into(end_user, ids) - reached:
-        reached |= ids
-    return reached
+    """Returns the other memories into which these were merged, directly or through others."""
+    into = derived.follow_merged(end_user, ids)
+    return {*into, *into.values()} - ids
 
 
 def _merged_into(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
@@ -64,11 +63,6 @@ def _take_apart(end_user: EndUser, memory_id: UUID, erased_ids: Collection[UUID]
     active_hashes = Memory.objects.of(end_user).active().values("content_hash")
     freed = list(originals.exclude(content_hash__in=active_hashes).values_list("pk", flat=True))
     originals.filter(pk__in=freed).update(status=Memory.Status.ACTIVE, merged_into=None)
-    links = []
-    for link in Link.objects.of(end_user).filter(memory=memory_id):
-        for pk in freed:
-            copied = copy(link)
-            copied.pk, copied.memory_id, copied.consolidated_at = None, pk, None
-            copied._state.adding = True
-            links.append(copied)
-    Link.objects.bulk_create(links, ignore_conflicts=True)
+    links = Link.objects.of(end_user).filter(memory=memory_id)
+    copies = [copied_link(link, pk) for link in links for pk in freed]
+    Link.objects.bulk_create(copies, ignore_conflicts=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from django.apps import apps
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from accounts.changes import CHUNK, UUIDS
 from accounts.models import Change, EndUser
@@ -115,7 +115,7 @@ def scrub_names(end_user: EndUser, names: Names) -> None:
     _scrub_memories(end_user, names)
     _scrub_entities(end_user, names)
     noted = Message.objects.of(end_user).exclude(metadata={})
-    _mark_names(noted.filter(_may_contain(names, "metadata")).only("metadata"), names, "metadata")
+    _mark_names(noted.filter(names.may_be_in("metadata")).only("metadata"), names, "metadata")
     _mark_names(Edge.both_ways.of(end_user).exclude(reason=""), names, "reason")
     _mark_names(Suggestion.objects.of(end_user), names, "evidence", "judged_reason")
     for change in Change.objects.of(end_user).iterator(CHUNK):
@@ -139,15 +139,6 @@ def _mark_names(rows: QuerySet, names: Names, *columns: str) -> None:
             rows.filter(pk=row.pk).update(**cleaned)
 
 
-def _may_contain(names: Names, *columns: str) -> Q:
-    """Returns the condition that one of these columns may contain one of the names."""
-    condition = Q(pk__in=())
-    for column in columns:
-        for name in names.all:
-            condition |= Q(**{f"{column}__icontains": name})
-    return condition
-
-
 def _cleaned_row(row: dict[str, Any], names: Names) -> dict[str, Any]:
     columns = apps.get_model(row["model"])._meta.concrete_fields
     text_columns = {one.attname for one in columns if one.attname in TOLD and not one.choices}
@@ -162,7 +153,7 @@ def _cleaned_row(row: dict[str, Any], names: Names) -> dict[str, Any]:
 
 def _scrub_memories(end_user: EndUser, names: Names) -> None:
     """Removes names from memories whose content has none: facts, quotes, speakers, metadata."""
-    condition = _may_contain(names, "facts", "quote", "speaker", "metadata")
+    condition = names.may_be_in("facts", "quote", "speaker", "metadata")
     for memory in Memory.objects.of(end_user).facts().filter(condition).defer("tokens"):
         if names.spans(memory.content):
             continue

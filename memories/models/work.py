@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import datetime, timedelta, tzinfo
-from typing import Any, Self
+from typing import Self
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import ArrayField, RangeOperators
@@ -160,10 +160,16 @@ class WorkQuerySet(ScopedQuerySet):
 
     def claim(self, pk: int, now: datetime) -> bool:
         """Claims the row for this worker; returns False if another worker was quicker."""
+        claimed = self.claimable(now).filter(pk=pk)
         return bool(
-            self.claimable(now)
-            .filter(pk=pk)
-            .update(attempts=F("attempts") + 1, retry_at=None, **Work.held(now))
+            claimed.update(
+                state=Work.State.RUNNING,
+                attempts=F("attempts") + 1,
+                leased_until=now + Work.LEASE,
+                server_start=ServerStart(),
+                started_at=now,
+                retry_at=None,
+            )
         )
 
 
@@ -224,16 +230,6 @@ class Work(NumberedRow):
     @property
     def may_cancel(self) -> bool:
         return self.state in self.CANCELLABLE
-
-    @staticmethod
-    def held(now: datetime) -> dict[str, Any]:
-        """Returns the columns of a row that a worker has claimed."""
-        return {
-            "state": Work.State.RUNNING,
-            "leased_until": now + Work.LEASE,
-            "server_start": ServerStart(),
-            "started_at": now,
-        }
 
 
 class Batch(Work):
