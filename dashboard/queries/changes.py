@@ -128,6 +128,7 @@ def in_lives(end_user: EndUser, language: str) -> list[tuple[Contact | None, Ste
 
 ORDER = ("-created_at", "id")
 MOST_NAMES = 200  # operators to choose from
+MOST_KEYS = 5000  # keys of people's names that a filter by a person reads in one cell
 OPERATORS, APPS, USERS, JOBS = "operators", "apps", "users", "jobs"
 
 #: Which actors each group of a filter has.
@@ -170,12 +171,12 @@ def matching(
 
 
 def _contact_ids(users: QuerySet[EndUser], name: str) -> list[str]:
-    """Returns ids of people whose name begins so, and of contacts merged directly into them."""
+    """Returns ids of people whose name begins so, and of all contacts merged into them."""
 
     def ids_in_cell(part: QuerySet[EndUser]) -> list[UUID]:
-        named = [one.pk for one in everywhere.people_named(part, name)]
-        merged = Contact.objects.filter(merged_into__in=named).values_list("pk", flat=True)
-        return [*named, *merged]
+        people = everywhere.people_named(part, name, MOST_KEYS, MOST_KEYS)
+        named = list(people.values_list("pk", flat=True))
+        return [*named, *(one.pk for one in Contact.objects.all_merged_into(named))]
 
     return [str(pk) for pk in of_cells(users, ids_in_cell)]
 

@@ -171,11 +171,10 @@ def memory_order(contact: Contact) -> tuple[str, ...]:
 
 
 def changes_of(contact: Contact) -> QuerySet[Change]:
-    """Returns the changes of a person, of those merged directly into them, or of their memories."""
-    contacts = Contact.objects.of(contact.end_user_id)
-    merged = contacts.filter(merged_into=contact.pk).values_list("pk", flat=True)
+    """Returns the changes of a person, of all merged into them, or of their memories."""
+    merged = Contact.objects.of(contact.end_user_id).all_merged_into([contact.pk])
     memories = contact.links.filter(rejected=False).order_by("-pk").values_list("memory", flat=True)
-    ids = [str(pk) for pk in (contact.pk, *merged, *memories[:MOST_SUBJECTS])]
+    ids = [str(pk) for pk in (contact.pk, *(one.pk for one in merged), *memories[:MOST_SUBJECTS])]
     changes = Change.objects.of(contact.end_user_id).defer("rows")
     hits = [pk for (pk,) in fetch(_CHANGES_ABOUT, [ids, contact.end_user_id, MOST_SORTED + 1])]
     if len(hits) <= MOST_SORTED:

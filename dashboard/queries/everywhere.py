@@ -9,7 +9,7 @@ from accounts.cells import fetch
 from accounts.models import EndUser
 from accounts.paging import merged
 from contacts import key_index
-from contacts.models import Contact
+from contacts.models import Contact, ContactQuerySet
 from dashboard.queries.contacts import tell_apart
 from dashboard.queries.memories import linked, with_people
 from memories.models import Memory
@@ -46,20 +46,28 @@ def found(users: QuerySet[EndUser], q: str) -> dict[str, list[Any]]:
         return {"people": [], "users": [], "memories": []}
     with_id = users.filter(external_id__icontains=q)
     return {
-        "people": merged(users, lambda part: people_named(part, q), _MOST_MENTIONED, SHOWN),
+        "people": merged(users, lambda part: _shown_people(part, q), _MOST_MENTIONED, SHOWN),
         "users": merged(with_id, lambda part: list(part.order_by(*_BY_ID)[:SHOWN]), _BY_ID, SHOWN),
         "memories": merged(users, lambda part: _memories_with_words(part, q), _LATEST, SHOWN),
     }
 
 
-def people_named(users: QuerySet[EndUser], q: str) -> list[Contact]:
-    """Returns people whose name or alias begins with ``q``, most mentioned first, up to SHOWN."""
+def people_named(
+    users: QuerySet[EndUser], q: str, of_one_user: int, most_keys: int
+) -> ContactQuerySet:
+    """Returns people whose name or alias begins with ``q``: those of the first matching keys, up to
+    ``of_one_user`` of each end user and ``most_keys`` in all. One statement before it is read."""
     wanted = key_index.typed(q)
     if not wanted:
-        return []
+        return Contact.objects.none()
     pattern = wanted.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_") + "%"
-    ids = _found_ids(_PEOPLE, users, [pattern, OF_ONE_USER, MOST_KEYS])
-    rows = Contact.objects.filter(pk__in=ids).standing().light().select_related("end_user__app")
+    ids = _found_ids(_PEOPLE, users, [pattern, of_one_user, most_keys])
+    return Contact.objects.filter(pk__in=ids).standing()
+
+
+def _shown_people(users: QuerySet[EndUser], q: str) -> list[Contact]:
+    """Returns people whose name or alias begins with ``q``, most mentioned first, up to SHOWN."""
+    rows = people_named(users, q, OF_ONE_USER, MOST_KEYS).light().select_related("end_user__app")
     people = list(rows.order_by(*_MOST_MENTIONED)[:SHOWN])
     tell_apart(people)
     return people

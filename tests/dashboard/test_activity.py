@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.models import App, Change, EndUser
 from contacts import edit
 from contacts.models import Contact
+from memories.corrections import merge_contacts
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user
 
@@ -71,6 +72,24 @@ def test_changes_of_all_end_users_are_shown_by_who_what_whom_and_when(
         ({"until": "2001-01-01"}, []),
     ):
         assert shown(client, **asked) == [made[name].pk for name in names], asked
+
+
+def test_a_name_finds_the_changes_of_all_people_whose_name_begins_so(app: App) -> None:
+    end_user = make_end_user(app=app)
+    made = [related(make_contact(end_user, f"Kim {n}"), "operator:ada") for n in range(25)]
+    client = signed_in("viewer")
+    assert shown(client, person="kim") == [change.pk for change in reversed(made)]
+    rows = client.get(PAGE + "csv/", {"person": "kim"}).content.decode().splitlines()
+    assert len(rows) == 1 + len(made)
+
+
+def test_a_name_finds_the_changes_of_who_was_merged_through_somebody_else(app: App) -> None:
+    end_user = make_end_user(app=app)
+    first, second, last = (make_contact(end_user, name) for name in ("Ada", "Bea", "Kim"))
+    change = related(first, "operator:ada")
+    for gone, stays in ((first, second), (second, last)):
+        merge_contacts.merge(end_user, gone.pk, stays.pk, actor="operator:ada")
+    assert change.pk in shown(signed_in("viewer"), person="kim")
 
 
 def test_without_days_what_is_older_than_the_window_is_left_out(made: dict[str, Change]) -> None:

@@ -63,6 +63,17 @@ def test_the_changes_of_a_person_say_the_same(reviewer: Client, user: EndUser) -
     assert "小红会弹琴" in html
 
 
+def test_the_changes_of_who_was_merged_through_somebody_else_are_a_persons_as_well(
+    reviewer: Client, user: EndUser
+) -> None:
+    first, second, last = (make_contact(user, name) for name in ("小红", "阿红", "红红"))
+    edit.edit_contact(user, first.pk, {"relationship": "同事"}, actor=OPERATOR, why="she said so")
+    for gone, stays in ((first, second), (second, last)):
+        merge_contacts.merge(user, gone.pk, stays.pk, actor=OPERATOR)
+    at = reverse("dashboard:contact", args=[user.pk, last.pk])
+    assert "she said so" in reviewer.get(at, {"tab": "changes"}).content.decode()
+
+
 def test_what_is_to_be_forgotten_is_not_told_again(reviewer: Client, user: EndUser) -> None:
     memory = make_memory(user, "小红住在深圳", make_contact(user, "小红"))
     edit_memories.edit(user, memory.pk, {"content": "小红住在广州"}, actor=OPERATOR)
