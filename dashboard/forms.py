@@ -1,4 +1,5 @@
-"""The forms of the dashboard: a person, the text of a memory, and a question for the playground."""
+"""The forms of the dashboard: a person, the text of a memory, and a question for the playground;
+and texts of single fields, cleaned."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from uuid import UUID
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.reasons import CodedError
@@ -18,6 +20,21 @@ from contacts.lookup import HISTORY, MOST_STAY
 from contacts.models import Contact
 from dashboard import words
 from memories.context.request import ALL
+from understanding.text import clean
+
+MAX_SEARCH = 200
+MAX_LABEL = 60  # of a key or a webhook
+
+
+def typed(request: HttpRequest, name: str = "q") -> str:
+    """Returns the text typed into a search field, without NUL characters, cut at MAX_SEARCH."""
+    sent = request.POST if request.method == "POST" else request.GET
+    return sent.get(name, "").replace("\0", "").strip()[:MAX_SEARCH]
+
+
+def typed_label(request: HttpRequest) -> str:
+    """Returns the ``label`` that a form sent, on one line, at most MAX_LABEL long."""
+    return clean(request.POST.get("label", ""), MAX_LABEL)[:MAX_LABEL]
 
 
 def with_value(

@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.models import Change, EndUser
 from contacts.models import Contact, ContactQuerySet, Relation, Suggestion
 from dashboard import access, pager, words
+from dashboard.forms import typed
 from dashboard.me import visits
 from dashboard.me.visits import USER
 from dashboard.queries import changes as audit
@@ -28,7 +29,6 @@ from memories.corrections.unwanted import TYPES, kinds
 from memories.models import Erasure, Memory, MemoryQuerySet, Message
 from understanding.attributes import ATTRIBUTES, ON_OWN_CARD, YEARLY, label
 
-MOST_TYPED = 100
 FEW = 10  # memories about nobody on the first page
 MOST_SOURCES = 200  # memories whose source messages one page shows
 MOST_PEOPLE = 500  # to choose one from
@@ -86,14 +86,16 @@ def words_of(
     ids = list(dict.fromkeys(memory_ids))[:MOST_SOURCES]
     rows = memories(end_user).filter(pk__in=ids)
     sources_by_memory = {
-        pk: (ids, by) for pk, ids, by in rows.values_list("pk", "source_message_ids", "speaker")
+        pk: (source_ids, by)
+        for pk, source_ids, by in rows.values_list("pk", "source_message_ids", "speaker")
     }
     own_messages = Message.objects.of(end_user).by_user().not_erased()
-    message_ids = {pk for sources, _by in sources_by_memory.values() for pk in sources}
+    message_ids = {pk for source_ids, _by in sources_by_memory.values() for pk in source_ids}
     messages = own_messages.in_bulk(message_ids)
     return {
-        str(pk): (by == USER and not sources) or [messages[m] for m in sources if m in messages]
-        for pk, (sources, by) in sources_by_memory.items()
+        str(pk): (by == USER and not source_ids)
+        or [messages[one] for one in source_ids if one in messages]
+        for pk, (source_ids, by) in sources_by_memory.items()
     }
 
 
@@ -163,7 +165,7 @@ def _name_of(change: Change) -> str:
 def home(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
     """The start page: the people, the user's own card, and the latest memories about nobody."""
     user = visit.end_user
-    q = request.GET.get("q", "").replace("\0", "").strip()[:MOST_TYPED]
+    q = typed(request)
     latest = list(of_nobody(user).order_by("-said_at", "id")[: FEW + 1])
     card = users.own_keys(user)
     stated = sources(value["sources"] for _key, _label, values in card for value in values)

@@ -21,6 +21,7 @@ from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from accounts.rollback import LaterChanges, later_changes
 from dashboard import access, feedback, pager, words
+from dashboard.forms import MAX_SEARCH, typed
 from dashboard.queries import changes as queries
 from dashboard.words import language_of
 from memories.corrections.undo import undo_change
@@ -28,7 +29,6 @@ from memories.erasure.receipts import of_user
 from memories.models import Erasure, Receipt
 
 LATEST_ERASED = ("-erased_at", "id")
-MOST_TYPED = 200  # characters of a search text
 DAYS = 90  # shown if no day is chosen, so that a long history costs nothing
 MOST_ROWS = 10_000  # of a file
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet runs
@@ -42,13 +42,13 @@ class Filter(forms.Form):
     whose = forms.CharField(
         label=gettext_lazy("End user"),
         required=False,
-        max_length=200,
+        max_length=MAX_SEARCH,
         widget=forms.TextInput({"placeholder": gettext_lazy("ID in the app")}),
     )
     person = forms.CharField(
         label=gettext_lazy("Person"),
         required=False,
-        max_length=200,
+        max_length=MAX_SEARCH,
         widget=forms.TextInput({"data-key": "/", "placeholder": gettext_lazy("Name")}),
     )
     since = forms.DateField(
@@ -150,7 +150,7 @@ def _receipts_of(request: HttpRequest) -> QuerySet[Receipt]:
 @access.page
 def receipts(request: HttpRequest) -> HttpResponse:
     """Lists the latest receipts, or those found by their id or by the user's id in the app."""
-    rows, wanted = _receipts_of(request), request.GET.get("q", "").strip()[:MOST_TYPED]
+    rows, wanted = _receipts_of(request), typed(request)
     if ids := access.valid_ids([wanted]):
         rows = rows.filter(pk__in=ids)
     elif wanted:

@@ -13,10 +13,9 @@ from accounts.api import check_external_id
 from accounts.errors import ApiError
 from accounts.models import ApiKey, App
 from dashboard import access, feedback
-from dashboard.views.users import MAX_LABEL
+from dashboard.forms import typed_label
 from gateway import upstreams
 from gateway.models import Upstream
-from understanding.text import clean
 
 SHOWN_MODELS = 30
 KEY = "mio_…"
@@ -137,7 +136,7 @@ def trust(request: HttpRequest, key: int) -> HttpResponse:
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
     """Creates a key for a chat client, which only this answer shows."""
     row, sent = _active_app(request, app), request.POST
-    user, label = sent.get("user", "").strip(), clean(sent.get("label", ""), MAX_LABEL)
+    user, label = sent.get("user", "").strip(), typed_label(request)
     kind = sent.get("kind", "")
     try:
         if kind == "bound" and not user:
@@ -149,7 +148,7 @@ def new_key(request: HttpRequest, app: int) -> HttpResponse:
         typed = {"kind": kind, "label": label, "user": user}
         return show.render(request, app, 422, key_sent=typed, user_problem=str(error.detail))
     bound = user if kind == "bound" else ""
-    made, secret = ApiKey.issue(row, label[:MAX_LABEL], bound, trusted=kind == "trusted")
+    made, secret = ApiKey.issue(row, label, bound, trusted=kind == "trusted")
     return show.render(request, app, secret=secret, made=made)
 
 

@@ -29,7 +29,7 @@ from contacts.edit import (
 )
 from contacts.models import Contact, Relation
 from dashboard import access, feedback, pager
-from dashboard.forms import PersonForm, with_value
+from dashboard.forms import PersonForm, typed, with_value
 from dashboard.queries import changes, memories
 from dashboard.queries import contact as queries
 from dashboard.queries import contacts as people
@@ -39,14 +39,6 @@ from memories.corrections import edit_dates, merge_contacts, not_people
 from memories.history.mention_rhythm import rhythms
 from understanding.attributes import ATTRIBUTES, attribute_key, label
 from understanding.text import estimate_tokens
-
-MAX_TEXT = 200
-
-
-def typed(request: HttpRequest, name: str = "q") -> str:
-    """Returns the text typed into a search field, without NUL characters, at most MAX_TEXT long."""
-    sent = request.POST if request.method == "POST" else request.GET
-    return sent.get(name, "").replace("\0", "").strip()[:MAX_TEXT]
 
 
 def picker(

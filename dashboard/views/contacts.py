@@ -9,6 +9,7 @@ from accounts.models import EndUser
 from contacts.merge import not_the_same
 from contacts.models import Contact
 from dashboard import access, feedback, pager, words
+from dashboard.forms import typed
 from dashboard.queries import contacts as queries
 from dashboard.queries.people_map import people_map
 from dashboard.views import contact, contact_memories
@@ -20,7 +21,7 @@ MOST_APART = 12  # people marked as different at once: every pair of them is sto
 @access.page
 def contacts(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Lists the people of an end user, searched, filtered and sorted."""
-    q, group, only = (contact.typed(request, name) for name in ("q", "group", "only"))
+    q, group, only = (typed(request, name) for name in ("q", "group", "only"))
     sort = request.GET.get("sort", "")
     sort = sort if sort in queries.SORTS else "recent"
     rows = queries.people(end_user, q, group, only)

@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from accounts import cells
 from accounts.models import EndUser
 from dashboard import access, feedback
+from dashboard.forms import typed
 from dashboard.models import ADMINISTER
 from dashboard.queries import everywhere, review
 from dashboard.queries import home as queries
 from dashboard.queries.contacts import tell_apart
-from dashboard.views.contact import typed
 from memories.providers.factory import embedder, language_provider
 
 FIRST = 5  # rows that are shown of each queue

@@ -19,7 +19,7 @@ from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.models import ApiKey, App, EndUser
 from dashboard import access, feedback, pager, words
-from dashboard.forms import with_value
+from dashboard.forms import typed_label, with_value
 from dashboard.queries import users as queries
 from memories import own_card, portability, queue
 from memories.corrections.edit_own_card import edit_own_card
@@ -28,11 +28,10 @@ from memories.erasure.erase import decide
 from memories.erasure.receipts import By
 from memories.models import Erasure
 from understanding.attributes import ON_OWN_CARD, is_single, label
-from understanding.text import clean, visible
+from understanding.text import visible
 
 MAX_NAME = 100
 MAX_LIMIT = 999_999  # requests per minute
-MAX_LABEL = 60
 SHOWN_ERASURES = 10
 
 
@@ -259,12 +258,8 @@ def new_key(request: HttpRequest, app: int) -> HttpResponse:
     except ApiError as error:
         feedback.refused(request, str(error.detail))
         return _redirect_to_app(row.pk)
-    _made, secret = ApiKey.issue(row, _typed_label(request), user)
+    _made, secret = ApiKey.issue(row, typed_label(request), user)
     return apps.render(request, app, made=row, secret=secret)
-
-
-def _typed_label(request: HttpRequest) -> str:
-    return clean(request.POST.get("label", ""), MAX_LABEL)[:MAX_LABEL]
 
 
 @access.admin_action(all_cells=True)
@@ -291,7 +286,7 @@ def edit_key(request: HttpRequest, key: int) -> HttpResponse:
     if limit and not is_number:
         feedback.refused(request, _("Give a whole number up to %(n)d."), n=MAX_LIMIT)
     else:
-        row.label, row.rate_limit = _typed_label(request), int(limit) if limit else None
+        row.label, row.rate_limit = typed_label(request), int(limit) if limit else None
         row.save(update_fields=["label", "rate_limit"])
         feedback.done(request, _("Saved."))
     return _redirect_to_app(row.app_id)

@@ -13,13 +13,11 @@ from django.views.decorators.debug import sensitive_variables
 from accounts import cells
 from accounts.paging import of_cells
 from dashboard import access, feedback, pager
-from understanding.text import clean
+from dashboard.forms import typed_label
 from webhooks import endpoints
 from webhooks.event_types import TYPES
 from webhooks.models import MAX_URL, Delivery, Endpoint
 from webhooks.safe_post import Refused
-
-MAX_LABEL = 60
 
 
 def _endpoints_of(request: HttpRequest) -> QuerySet[Endpoint]:
@@ -55,7 +53,7 @@ def new(request: HttpRequest) -> HttpResponse:
     sent = request.POST
     ids = access.valid_numbers([sent.get("app", "")])
     app = get_object_or_404(access.apps_of(request).filter(archived_at=None), pk__in=ids)
-    url, label = sent.get("url", "").strip(), clean(sent.get("label", ""), MAX_LABEL)[:MAX_LABEL]
+    url, label = sent.get("url", "").strip(), typed_label(request)
     types = sent.getlist("types")
     try:
         if len(url) > MAX_URL:
