@@ -94,7 +94,7 @@ def _guarded(
 # A page or fragment to look at, for everyone with a role.
 page = partial(_guarded, LOOK, GET)
 # A query whose text must not be in an address; changes nothing; for everyone with a role.
-question = partial(_guarded, LOOK, POST, token=False)
+query_by_post = partial(_guarded, LOOK, POST, token=False)
 # A correction, by reviewers and admins.
 action = partial(_guarded, CORRECT, POST)
 # A page that only admins may look at.
@@ -145,7 +145,10 @@ def _loaded_rows(request: HttpRequest, arguments: dict[str, Any]) -> dict[str, A
         return arguments
     end_user = get_object_or_404(end_users_of(request), pk=arguments.pop("user"))
     rows: dict[str, Any] = {}
-    for name, key, get in (("contact", "person", standing), ("memory", "memory", get_memory)):
+    for name, key, get in (
+        ("contact", "person", surviving_contact),
+        ("memory", "memory", get_memory),
+    ):
         if name in arguments:
             request.gone = name  # type: ignore[attr-defined]
             rows[key] = get(end_user, arguments.pop(name))
@@ -217,7 +220,7 @@ def chosen_contact(end_user: EndUser, sent: str) -> Contact | None:
     return get_contact(end_user, ids[0]) if ids else None
 
 
-def standing(end_user: EndUser, pk: UUID) -> Contact:
+def surviving_contact(end_user: EndUser, pk: UUID) -> Contact:
     """Returns a contact of this end user, for a merged one the survivor. Raises Http404."""
     contact = get_contact(end_user, pk)
     survivor = store.survivor(end_user, pk) if contact.merged_into_id else contact

@@ -18,14 +18,16 @@ from understanding.text import one_line
 LONGEST = 60  # characters of a name or value in a sentence
 
 
-def apart(text: str) -> str:
+def isolated(text: str) -> str:
     """Returns somebody else's words for our sentence: one short line, its direction isolated."""
     return f"\u2068{one_line(text, LONGEST)}\u2069"
 
 
 def _filled(text: str, values: dict[str, Any]) -> str:
     """Returns the text with its placeholders filled; strings are shortened and isolated."""
-    shown_values = {key: apart(one) if isinstance(one, str) else one for key, one in values.items()}
+    shown_values = {
+        key: isolated(one) if isinstance(one, str) else one for key, one in values.items()
+    }
     return text % shown_values if shown_values else text
 
 
@@ -48,7 +50,7 @@ def erased(request: HttpRequest, gone: Forgotten, name: str = "") -> None:
         ngettext("%(n)d memory", "%(n)d memories", gone.memories) % {"n": gone.memories},
         ngettext("%(n)d message", "%(n)d messages", gone.messages) % {"n": gone.messages},
     ]
-    holes = {"counts": pgettext("list", ", ").join(counts), "user": apart(name)}
+    holes = {"counts": pgettext("list", ", ").join(counts), "user": isolated(name)}
     text = _("Erased %(user)s for good: %(counts)s.") if name else _("Erased for good: %(counts)s.")
     if gone.unsure:
         text += " " + ngettext(
@@ -61,7 +63,7 @@ def erased(request: HttpRequest, gone: Forgotten, name: str = "") -> None:
 
 def back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponse:
     """Redirects to the address that the form named in ``next``, else to the view ``otherwise``."""
-    wanted = ours(request, request.POST.get("next", ""))
+    wanted = own_address(request, request.POST.get("next", ""))
     return HttpResponseRedirect(wanted or resolve_url(otherwise, *args))
 
 
@@ -70,11 +72,11 @@ def page_of(request: HttpRequest, *, asked: bool = True) -> str:
     else last), what the browser sends as such, or "/"."""
     form = [request.POST.get("next", "")]
     browser = [request.headers.get(name, "") for name in ("HX-Current-URL", "Referer")]
-    addresses = (ours(request, one) for one in (form + browser if asked else browser + form))
+    addresses = (own_address(request, one) for one in (form + browser if asked else browser + form))
     return next(filter(None, addresses), "/")
 
 
-def ours(request: HttpRequest, address: str) -> str:
+def own_address(request: HttpRequest, address: str) -> str:
     """Returns the address if it is one of this site, else ""."""
     safe = url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
     return address if safe else ""

@@ -17,7 +17,7 @@ ACTORS, ASKERS, ERASED = _TABLES["actors"], _TABLES["askers"], _TABLES["erased"]
 PURPOSES, VERBS, TYPES = _TABLES["purposes"], _TABLES["verbs"], _TABLES["types"]
 JOBS, JOB_NAMES = _TABLES["jobs"], _TABLES["job_names"]
 COUNTS, GROUPS = _TABLES["counts"], _TABLES["groups"]
-FIELDS, EDGES, STANDS = _TABLES["fields"], _TABLES["edges"], _TABLES["stands"]
+FIELDS, EDGES, EDGE_PHRASES = _TABLES["fields"], _TABLES["edges"], _TABLES["edge_phrases"]
 HOW, STEPS = _TABLES["how"], _TABLES["steps"]
 SECRETS = ("key", "open_webui_secret")  # fields whose values are never shown again
 
@@ -48,11 +48,11 @@ def edge_kind(kind: str) -> str:
     return in_words(EDGES, kind)
 
 
-def stands(kind: str, *, inverse: bool = False) -> str:
+def edge_phrase(kind: str, *, inverse: bool = False) -> str:
     """Returns the words between two memories that an edge connects, such as "replaces"."""
     kind, _colon, entity = kind.partition(":")
-    if kind in STANDS:
-        return gettext(STANDS[kind][inverse])
+    if kind in EDGE_PHRASES:
+        return gettext(EDGE_PHRASES[kind][inverse])
     return gettext("both mention %(name)s") % {"name": entity} if entity else edge_kind(kind)
 
 

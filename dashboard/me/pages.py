@@ -64,7 +64,7 @@ def of_nobody(end_user: EndUser) -> MemoryQuerySet:
     return memories(end_user).exclude(links__rejected=False)
 
 
-def called(kind: str) -> str:
+def kind_name(kind: str) -> str:
     """Returns the name of a kind of memories in the reader's language."""
     return label(kind, language_of()) if kind in ATTRIBUTES else words.in_words(words.TYPES, kind)
 
@@ -72,7 +72,7 @@ def called(kind: str) -> str:
 def with_kinds(rows: Iterable[Memory]) -> list[tuple[Memory, list[tuple[str, str]]]]:
     """Returns each memory with the kinds that the user may exclude, and what these are called."""
     return [
-        (one, [(kind, called(kind)) for kind in kinds(one.type, (f["key"] for f in one.facts))
+        (one, [(kind, kind_name(kind)) for kind in kinds(one.type, (f["key"] for f in one.facts))
                if kind in ATTRIBUTES or kind in TYPES])
         for one in rows
     ]  # fmt: skip
@@ -127,7 +127,7 @@ def with_subjects(
     """Returns each change with what it is about, as operators see it; for one that hid something,
     which nobody else sees, the people's ``names``, and the memories with their ``count``."""
     subjects_by_change = audit.about(changes, language_of())
-    hidden = [one.pk for one in changes if one.verb in audit.UNTOLD and not one.undone_at]
+    hidden = [one.pk for one in changes if one.verb in audit.HIDING_VERBS and not one.undone_at]
     subjects = {pk for one in changes if one.pk in hidden for pk in one.subjects}
     rows = Memory.objects.of(end_user).filter(_OWN, pk__in=subjects).defer("tokens", "metadata")
     memories_by_id = {str(one.pk): one for one in rows}
@@ -145,7 +145,7 @@ def with_subjects(
             one,
             {
                 **subjects_by_change.get(one.pk, {}),
-                "kind": called(one.why) if one.verb in _KINDS else _name_of(one),
+                "kind": kind_name(one.why) if one.verb in _KINDS else _name_of(one),
             },
         )
         for one in changes
@@ -206,7 +206,7 @@ def told(request: HttpRequest, visit: Visit) -> HttpResponse:
 def person(request: HttpRequest, visit: Visit, contact: UUID, **more: Any) -> HttpResponse:
     """The page of one person; the address of a merged one shows the survivor."""
     user = visit.end_user
-    one = access.standing(user, contact)
+    one = access.surviving_contact(user, contact)
     attributes = queries.attributes_of(one, language_of())
     about_person = memories(user).filter(pk__in=queries.memories_about(one).values("pk"))
     shown = pager.page_of(request, about_person, ["-said_at", "id"])
@@ -251,7 +251,7 @@ def changes(
         "changes": with_subjects(user, latest),
         "waiting": [(one, hidden.get(one.change_id)) for one in waiting],
         "together": with_subjects(user, together),
-        "unwanted": [(kind, called(kind)) for kind in user.unwanted],
+        "unwanted": [(kind, kind_name(kind)) for kind in user.unwanted],
         "not_people": user.not_people,
         **_last_action(request, user),
         **more,

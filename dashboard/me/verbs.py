@@ -55,7 +55,7 @@ class Sent:
         return ids[0]
 
     def person(self, name: str = "person") -> Contact:
-        return access.standing(self.user, self.id(name))
+        return access.surviving_contact(self.user, self.id(name))
 
     def memory(self) -> Memory:
         return get_object_or_404(pages.memories(self.user), pk=self.id("memory"))

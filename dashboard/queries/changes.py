@@ -27,10 +27,10 @@ from understanding.attributes import label
 MOST_NAMED = 3  # people, and memories, that are shown of one change
 MOST_LIVES = 100  # changed attributes and tastes on one page
 # Verbs of few rows, whose values are shown. A merge touches as many rows as there are links.
-TOLD = ("edit", "edit_contact", "resolve", "add_relation", "remove_relation")
+DETAILED_VERBS = ("edit", "edit_contact", "resolve", "add_relation", "remove_relation")
 RELATION = Relation._meta.label_lower
 GENDERS = {"female": gettext_lazy("Female"), "male": gettext_lazy("Male")}
-UNTOLD = ("hide",)  # what a user asked to forget is not shown again
+HIDING_VERBS = ("hide",)  # what a user asked to forget is not shown again
 
 
 def about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]]:
@@ -48,7 +48,7 @@ def about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]
 def _about_in_cell(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]]:
     """Returns what each of these changes, all in the current cell, is about."""
     owners = {change.end_user_id for change in changes}
-    shown = [change for change in changes if change.verb not in UNTOLD or change.undone_at]
+    shown = [change for change in changes if change.verb not in HIDING_VERBS or change.undone_at]
     named = {subject for change in shown for subject in change.subjects[: 2 * MOST_NAMED]}
     contacts = Contact.objects.filter(end_user__in=owners, pk__in=named)
     people = {str(one.pk): one for one in contacts.light()}
@@ -59,7 +59,7 @@ def _about_in_cell(changes: Sequence[Change], language: str) -> dict[UUID, dict[
         .exclude(status=Memory.Status.ARCHIVED)
         .defer("tokens", "metadata", "facts")
     }
-    small = [change.pk for change in shown if change.verb in TOLD]
+    small = [change.pk for change in shown if change.verb in DETAILED_VERBS]
     rows = dict(Change.objects.filter(end_user__in=owners, pk__in=small).values_list("pk", "rows"))
     by_id = {}
     for change in shown:
@@ -110,7 +110,7 @@ def _readable_values(columns: dict[str, Any], language: str) -> dict[str, list[s
 Steps = list[tuple[str, changed.Step]]  # each with the label of its key, the earliest first
 
 
-def in_lives(end_user: EndUser, language: str) -> list[tuple[Contact | None, Steps]]:
+def life_changes(end_user: EndUser, language: str) -> list[tuple[Contact | None, Steps]]:
     """Returns what changed in the lives of people and the end user (None), the latest first."""
     matters = changed.changed(end_user)[:MOST_LIVES]
     ids = {one.person for one in matters if one.person}

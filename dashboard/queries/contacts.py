@@ -25,7 +25,7 @@ SORTS = {
 NO_GROUP = "none"
 ARCHIVED = "archived"
 MOST = 1000  # a list is counted up to here
-MOST_DONE = 20_000  # people with contradictions that a filter looks at
+MOST_CONFLICTING = 20_000  # people with contradictions that a filter looks at
 FEW = 2000  # people found by name whose ids are passed to the next condition
 COMPARED = 100  # people who are compared with one person
 PICKED = 12  # people to choose from at once
@@ -56,7 +56,7 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
     elif only == "conflict":
         # The planner overestimates how many these are, and would look at everybody.
         clashing = Contact.objects.of(end_user).listed().in_conflict().order_by()
-        rows = rows.filter(pk__in=list(clashing.values_list("pk", flat=True)[:MOST_DONE]))
+        rows = rows.filter(pk__in=list(clashing.values_list("pk", flat=True)[:MOST_CONFLICTING]))
     return rows.light().defer("card", "timeline", "personality", "personality_sources",
                               "memory_ids")  # fmt: skip
 

@@ -39,7 +39,7 @@ SELECT found.memory_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
 """
 
 
-def found(users: QuerySet[EndUser], q: str) -> dict[str, list[Any]]:
+def search_everywhere(users: QuerySet[EndUser], q: str) -> dict[str, list[Any]]:
     """Returns people whose name begins with ``q``, end users whose id contains it and memories with
     all its words, of the current cell or, if none was entered, of all that answer."""
     if not q.strip():

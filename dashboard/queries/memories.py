@@ -8,7 +8,7 @@ from django.db.models import Prefetch, QuerySet
 from accounts.models import EndUser
 from contacts.lookup import look_up
 from contacts.models import Contact
-from dashboard.words import language_of, stands
+from dashboard.words import edge_phrase, language_of
 from memories import graph
 from memories.corrections.derived import profile_text
 from memories.models import Edge, Link, Memory, Message
@@ -99,6 +99,6 @@ def neighbours(memory: Memory) -> list[tuple[str, list[tuple[Memory, graph.Step]
     for pk, neighbour in near.items():
         step = neighbour.steps[-1]
         if pk in rows:
-            kind = stands(step.kind, inverse=step.inverse)
+            kind = edge_phrase(step.kind, inverse=step.inverse)
             groups.setdefault(kind, []).append((rows[pk], step))
     return list(groups.items())

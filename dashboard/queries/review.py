@@ -103,7 +103,7 @@ class Contradiction:
         return self.edge or self.people[0]
 
 
-def in_doubt(users: QuerySet[EndUser], most: int, language: str) -> list[Contradiction]:
+def open_contradictions(users: QuerySet[EndUser], most: int, language: str) -> list[Contradiction]:
     """Returns the first contradictions: those within a person, then those between memories."""
     doubts = [
         Contradiction(f"{person.pk}:{key}", person.end_user, [person],

@@ -20,7 +20,7 @@ UNDECIDED = 20  # latest erasures that are shown
 SORTS = {"recent": ("-spoke", "id"), "id": ("external_id", "id"), "waiting": ("-waiting", "id")}
 
 
-def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
+def matching_end_users(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
     """Returns the end users whose id contains ``wanted``, of one app if given, with the numbers of
     their ``people``, current memories (``memory_count``) and ``waiting`` messages."""
     if wanted:
@@ -41,7 +41,7 @@ def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
     )
 
 
-def stored(end_user: EndUser) -> list[tuple[str, int]]:
+def row_counts(end_user: EndUser) -> list[tuple[str, int]]:
     """Returns the name and number of an end user's rows of each kind, without derived profiles."""
     kinds: list[QuerySet[Any]] = [
         Contact.objects.of(end_user),

@@ -50,7 +50,7 @@ WIDTH = 280  # graphemes of a memory in a list
 
 
 @register.filter
-def seen(text: Any) -> str:
+def plain_quoted(text: Any) -> str:
     """Returns somebody else's text for places that take no element: an attribute, an option, a
     title. Without invisible characters ("(invisible)" if the text has no others); text with
     right-to-left characters is isolated (FSI and PDI of UAX #9)."""
@@ -61,16 +61,16 @@ def seen(text: Any) -> str:
 
 
 @register.filter
-def said(text: Any) -> SafeString:
+def quoted(text: Any) -> SafeString:
     """Returns somebody else's text as a ``<bdi>`` element, without invisible characters."""
     shown = visible(str(text if text is not None else ""))
-    return format_html('<bdi class="said">{}</bdi>', shown if shown.strip() else seen(text))
+    return format_html('<bdi class="said">{}</bdi>', shown if shown.strip() else plain_quoted(text))
 
 
 @register.filter
 def glance(text: str, width: int = WIDTH) -> SafeString:
     """Returns the beginning of a long text as a ``<bdi>`` element; ``width`` is in graphemes."""
-    return said(truncate(text, width))
+    return quoted(truncate(text, width))
 
 
 @register.simple_tag
@@ -80,7 +80,7 @@ def aside(person: Any, distinction: str = "") -> str:
 
 
 @register.filter
-def called(person: Contact, width: int = 60) -> SafeString:
+def name_with_distinction(person: Contact, width: int = 60) -> SafeString:
     """Returns the name, followed by what tells the person apart from namesakes (``tell_apart``)."""
     distinction = getattr(person, "distinction", "")
     if not distinction:
@@ -152,7 +152,7 @@ def _with_offset(local: datetime) -> str:
 
 
 @register.filter
-def told_on(row: Memory | Message) -> SafeString:
+def said_on_day(row: Memory | Message) -> SafeString:
     """Returns the day on which it was said, in the time zone of the person who said it."""
     zone = timezone.get_current_timezone()
     local = row.said_there if isinstance(row, Memory) else row.said_in(zone)
@@ -183,10 +183,10 @@ def number(count: int | None) -> str:
 
 
 @register.filter
-def told_by(text: str, actor: str) -> SafeString:
+def reason_by_actor(text: str, actor: str) -> SafeString:
     """Returns the reason of a change: translated if a machine gave it, else as it was written."""
     if actor.startswith((words.OPERATOR, words.APP)):
-        return said(text)
+        return quoted(text)
     return machine_said(text)
 
 
@@ -200,13 +200,13 @@ def machine_said(text: Reason | str | None) -> SafeString:
 def who(actor: str) -> SafeString:
     """Returns the name of an actor: the end user, a machine, an app or an operator."""
     if actor.startswith((words.OPERATOR, words.APP)):
-        return said(actor.partition(":")[2])
+        return quoted(actor.partition(":")[2])
     named = words.ACTORS.get(actor) or words.ASKERS.get(actor)
-    return format_html("{}", _(named)) if named else said(actor)
+    return format_html("{}", _(named)) if named else quoted(actor)
 
 
 @register.simple_tag
-def bond(relation: Relation, here: Contact, token: str = "") -> SafeString:
+def relation_sentence(relation: Relation, here: Contact, token: str = "") -> SafeString:
     """Returns a relation as a sentence; people except ``here`` are links (``token``: own page)."""
 
     def linked_name(person: Contact) -> SafeString:
@@ -214,7 +214,7 @@ def bond(relation: Relation, here: Contact, token: str = "") -> SafeString:
             return glance(person.name, 60)
         route = ("me-person", token) if token else ("dashboard:contact", here.end_user_id)
         address = reverse(route[0], args=[route[1], person.pk])
-        return format_html('<a href="{}">{}</a>', address, called(person))
+        return format_html('<a href="{}">{}</a>', address, name_with_distinction(person))
 
     return format_html(
         _("{subject} · {of}'s {kind}"),
@@ -347,7 +347,7 @@ def key(name: str) -> SafeString:
     return format_html("" if reads_as_count else '<kbd aria-hidden="true">{}</kbd>', name)
 
 
-register.filter(words.stands)
+register.filter(words.edge_phrase)
 
 # Names of verbs, maintenance jobs, purposes of model calls, counts and what was erased.
 for _name, _table in (

@@ -191,9 +191,9 @@ def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 
 @access.page
-def in_lives(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+def life_changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The page of what changed in the lives of an end user and their people, by which memories."""
-    context = {"end_user": end_user, "found": queries.in_lives(end_user, language_of())}
+    context = {"end_user": end_user, "found": queries.life_changes(end_user, language_of())}
     return render(request, "lives.html", context)
 
 
@@ -208,7 +208,7 @@ def later(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         "changes": chosen,
         "later": [one for one in others if one not in chosen],
         "about": queries.about([*chosen, *others], language_of()),
-        "next": feedback.ours(request, request.GET.get("next", "")),
+        "next": feedback.own_address(request, request.GET.get("next", "")),
     }
     return render(request, "later_changes.html", context)
 
@@ -264,7 +264,7 @@ urls = [
     path("receipts/", receipts, name="receipts"),
     path("receipts/<uuid:receipt>/", receipt, name="receipt"),
     path("u/<int:user>/changes/", changes, name="changes"),
-    path("u/<int:user>/changes/lives/", in_lives, name="lives"),
+    path("u/<int:user>/changes/lives/", life_changes, name="lives"),
     path("u/<int:user>/changes/later/", later, name="later"),
     path("u/<int:user>/changes/undo/", undo_all, name="undo_all"),
     path("u/<int:user>/changes/<uuid:change>/", change, name="change"),

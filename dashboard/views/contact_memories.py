@@ -101,7 +101,7 @@ def show_move(request: HttpRequest, person: Contact, memories: Sequence[Memory])
     """The form that asks to whom memories are moved; 422 if no person was chosen."""
     sent = request.POST if request.method == "POST" else request.GET
     status = 200 if request.method == "GET" or ASK in request.POST else 422
-    back_to = feedback.ours(request, sent.get("next", ""))
+    back_to = feedback.own_address(request, sent.get("next", ""))
     context = {
         **queries.head_of(person),
         "memories": memories,
@@ -197,7 +197,7 @@ def show_forget_memories(
     """The page that shows how much forgetting memories erases, and which."""
     sent = request.POST if request.method == "POST" else request.GET
     plan = erase.preview_memories(end_user, [memory.pk for memory in memories])
-    back_to = feedback.ours(request, sent.get("next", ""))
+    back_to = feedback.own_address(request, sent.get("next", ""))
     return _forget_page(request, plan, end_user=end_user, chosen=memories, next=back_to)
 
 

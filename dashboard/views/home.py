@@ -17,9 +17,10 @@ from accounts.models import EndUser
 from dashboard import access, feedback
 from dashboard.forms import typed
 from dashboard.models import ADMINISTER
-from dashboard.queries import everywhere, review
 from dashboard.queries import home as queries
+from dashboard.queries import review
 from dashboard.queries.contacts import tell_apart
+from dashboard.queries.everywhere import search_everywhere
 from memories.providers.factory import embedder, language_provider
 
 FIRST = 5  # rows that are shown of each queue
@@ -76,7 +77,7 @@ def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
     return [dict(zip(("name", "count", "at", "key"), kind, strict=True)) for kind in kinds]
 
 
-@access.question
+@access.query_by_post
 def cell(request: HttpRequest) -> HttpResponse:
     """Has the pages show another cell from now on."""
     if (name := request.POST.get("cell", "")) in cells.names():
@@ -144,7 +145,7 @@ def find(request: HttpRequest) -> HttpResponse:
     q = typed(request)
     visible = access.end_users_of(request)
     with cells.everywhere():
-        results = everywhere.found(visible, q)
+        results = search_everywhere(visible, q)
     kinds = {"people": _("People"), "users": _("End users"), "memories": _("Memories")}
     empty = [name for kind, name in kinds.items() if not results[kind]]
     context = {"q": q, "found": results, "empty": empty}

@@ -34,7 +34,7 @@ def show(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     return _page(request, end_user, QuestionForm())
 
 
-@access.question
+@access.query_by_post
 def ask(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Shows what would be injected for the message and why. Stores only calls of models."""
     form = QuestionForm(request.POST)

@@ -93,7 +93,7 @@ def conflicts(request: HttpRequest) -> HttpResponse:
     return _queue_page(
         request,
         "conflicts",
-        lambda users, most: queries.in_doubt(users, most, language_of()),
+        lambda users, most: queries.open_contradictions(users, most, language_of()),
         lambda one: one.people,
     )
 

@@ -43,7 +43,9 @@ def users(request: HttpRequest) -> HttpResponse:
     sort = request.GET.get("sort", "")
     sort = sort if sort in queries.SORTS else "id"
     with cells.everywhere():
-        page = pager.page_of(request, queries.found(visible, wanted, app), queries.SORTS[sort])
+        page = pager.page_of(
+            request, queries.matching_end_users(visible, wanted, app), queries.SORTS[sort]
+        )
     if wanted and page.first and len(page.rows) == 1:
         return redirect("dashboard:contacts", page.rows[0].pk)
     context = {"page": page, "q": wanted, "app": app, "sort": sort, "apps": access.apps_of(request)}
@@ -57,7 +59,7 @@ def one_user(
     """The page of an end user: what is stored, their card, time zone and requests to forget."""
     context = {
         "end_user": end_user,
-        "kept": queries.stored(end_user),
+        "kept": queries.row_counts(end_user),
         "erasures": Erasure.objects.of(end_user)[:SHOWN_ERASURES],
         "time_zone": end_user.time_zone,
         "time_zones": time_zones.names(),
@@ -132,7 +134,7 @@ def before_forgetting(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
     """The page that shows what erasing an end user deletes, and asks for confirmation."""
-    context = {"end_user": end_user, "kept": queries.stored(end_user), **more}
+    context = {"end_user": end_user, "kept": queries.row_counts(end_user), **more}
     return render(request, "users/forget.html", context, status=status)
 
 

@@ -216,8 +216,8 @@ def test_a_message_of_what_was_done_shows_a_name_as_a_name(hostile: EndUser) -> 
 @translation.override("en")
 def test_a_name_is_seen_as_what_it_is(name: str, letter: str, seen: str) -> None:
     assert mio.letter(name) == letter
-    assert mio.seen(name) == seen
-    assert mio.said(name) == f'<bdi class="said">{seen.strip(chr(0x2068) + chr(0x2069))}</bdi>'
+    assert mio.plain_quoted(name) == seen
+    assert mio.quoted(name) == f'<bdi class="said">{seen.strip(chr(0x2068) + chr(0x2069))}</bdi>'
 
 
 def test_the_walk_reaches_every_page(pages: dict[str, str]) -> None:
