@@ -7,28 +7,12 @@ import re
 from django.db import transaction  # noqa: TID251 of the connection that is given
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# The functions in the schema of this connection, except those of extensions.
-_OWN = """
-pronamespace = current_schema()::regnamespace AND prokind = 'f'
-    AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid
-                        AND deptype = 'e')
-"""
-# Names that triggers have to use: of tables (not of partitions), sequences and functions.
-_NAMES = f"""
-SELECT relname, quote_ident(current_schema()) || '.'
-    || quote_ident(relname || coalesce('_' || shardid, ''))
-FROM pg_class c LEFT JOIN pg_dist_shard ON logicalrelid = c.oid
-WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'S')
-    AND NOT relispartition
-UNION
-SELECT proname, quote_ident(current_schema()) || '.' || quote_ident(proname) FROM pg_proc p
-WHERE {_OWN}
-"""  # noqa: S608 constants
+from accounts.sql_files import sql_pieces
+
+_SQL = sql_pieces(__file__)
+
 # Citus reports a broken constraint of a shard as text, with the shard's number.
 _BROKEN = re.compile(r'constraint "(\w+?)(?:_\d{5,})?"')
-_FUNCTIONS = f"""
-SELECT prosrc, pg_get_functiondef(oid) FROM pg_proc p WHERE {_OWN} ORDER BY oid
-"""  # noqa: S608 constants
 
 
 def bind_triggers(connection: BaseDatabaseWrapper) -> int:
@@ -36,9 +20,9 @@ def bind_triggers(connection: BaseDatabaseWrapper) -> int:
     count = 0
     with transaction.atomic(connection.alias), connection.cursor() as cursor:
         cursor.execute("SET LOCAL check_function_bodies = off")  # shards do not exist here
-        cursor.execute(_NAMES)
+        cursor.execute(_SQL["names"])
         names = dict(cursor.fetchall())
-        cursor.execute(_FUNCTIONS)
+        cursor.execute(_SQL["functions"])
         for source, definition in cursor.fetchall():
             renamed = _with_names(source, names)
             if renamed != source:

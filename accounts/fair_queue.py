@@ -19,6 +19,9 @@ from django_q.tasks import async_task
 
 from accounts import cells, placement
 from accounts.scope import all_users
+from accounts.sql_files import sql_pieces
+
+_SQL = sql_pieces(__file__)
 
 log = logging.getLogger(__name__)
 
@@ -26,25 +29,6 @@ log = logging.getLogger(__name__)
 ALIVE = timedelta(minutes=10)
 # After this time a task is tried again whose end user is being moved, or whose cell is away.
 AGAIN = timedelta(seconds=5)
-
-_NEXT = """
-WITH tasks AS (
-    SELECT task.id, task.key, task.payload, task.lock, u.app_id
-    FROM django_q_ormq task
-    LEFT JOIN {of_users} = nullif(split_part(task.key, ':', 2), '')::bigint
-    WHERE task.key = %(name)s OR task.key LIKE %(name)s || ':%%'
-), under_way AS MATERIALIZED (
-    SELECT key, app_id FROM tasks
-    WHERE lock > %(alive)s AND lock > pg_postmaster_start_time() + %(retry)s::interval
-), apps AS (
-    SELECT app_id, count(*) AS busy FROM under_way GROUP BY app_id
-)
-SELECT waiting.id, waiting.payload, waiting.lock FROM tasks waiting
-LEFT JOIN apps ON apps.app_id IS NOT DISTINCT FROM waiting.app_id
-WHERE waiting.lock < %(now)s AND (waiting.key = %(name)s OR waiting.key NOT IN (
-    SELECT key FROM under_way))
-ORDER BY coalesce(apps.busy, 0), waiting.id LIMIT 1
-"""
 
 
 class FairQueue(ORM):
@@ -83,7 +67,7 @@ class FairQueue(ORM):
             # The app of a user is in their row or, with several cells, in their placement.
             users = "accounts_enduser u ON u.id"
             placements = "accounts_placement u ON u.user_pk"
-            statement = _NEXT.format(of_users=placements if cells.several() else users)
+            statement = _SQL["next"].format(of_users=placements if cells.several() else users)
             alive = now + retry - ALIVE
             cursor.execute(
                 statement, {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}

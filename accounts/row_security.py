@@ -16,6 +16,10 @@ from django.db import (
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from accounts.sql_files import sql_pieces
+
+_SQL = sql_pieces(__file__)
+
 POLICY = "mio_scope"
 
 
@@ -35,19 +39,6 @@ _FORM_ON_CITUS = (
     "coalesce({}, false)",
 )
 
-# Partitions too: pg_dump reads them directly.
-_STATE = """
-SELECT c.relname, coalesce(parent.relname, c.relname),
-    c.relrowsecurity AND c.relforcerowsecurity AS enabled,
-    obj_description(p.oid, 'pg_policy') AS shown
-FROM pg_class c
-LEFT JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = %(policy)s
-LEFT JOIN pg_inherits ON inhrelid = c.oid
-LEFT JOIN pg_class parent ON parent.oid = inhparent
-WHERE c.relkind IN ('r', 'p')
-    AND coalesce(inhparent, c.oid) IN (SELECT to_regclass(name) FROM unnest(%(tables)s::text[]) name)
-ORDER BY c.relname
-"""
 # Citus works for a role at other nodes over a connection of its own: two in one transaction would
 # not see each other's rows. There Mio logs in as a role for which the policies hold, and keeps it.
 _ON_CITUS = "EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
@@ -58,12 +49,6 @@ SELECT to_regclass('accounts_enduser') IS NOT NULL, {_ON_CITUS}, (
     SELECT rolname FROM pg_roles WHERE rolname = {_ROLE} AND pg_has_role(oid, 'MEMBER')
         AND has_table_privilege(oid, to_regclass('accounts_enduser'), 'INSERT'))
 """  # noqa: S608
-_GRANTS = """
-GRANT USAGE ON SCHEMA {schema} TO {role};
-REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role};
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role};
-GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role}
-"""
 # What the role may do with the task queue's table, whose model is not ours.
 _QUEUE_RIGHTS = {"django_q_ormq": ("SELECT", "INSERT")}
 
@@ -115,7 +100,7 @@ def unprotected(connection: BaseDatabaseWrapper) -> Iterator[Unprotected]:
     """Yields the tables with rows of end users, and their partitions, that lack their policy."""
     conditions = user_tables(on_citus=login_of(connection).apart)
     with connection.cursor() as cursor:
-        cursor.execute(_STATE, {"policy": POLICY, "tables": list(conditions)})
+        cursor.execute(_SQL["state"], {"policy": POLICY, "tables": list(conditions)})
         rows = cursor.fetchall()
     for table, root, enabled, shown in rows:
         condition = conditions[root]
@@ -154,7 +139,9 @@ def _give_role(connection: BaseDatabaseWrapper) -> None:
                 if not exists:
                     cursor.execute(f"CREATE ROLE {role} NOLOGIN; GRANT {role} TO SESSION_USER")
                 tables = ", ".join(user_tables())
-                cursor.execute(_GRANTS.format(role=role, schema=quote(schema), tables=tables))
+                cursor.execute(
+                    _SQL["grants"].format(role=role, schema=quote(schema), tables=tables)
+                )
                 for model in apps.get_models(include_auto_created=True):
                     # The role may know the columns that are not encrypted.
                     hidden, fields = getattr(model, "encrypted", ()), model._meta.concrete_fields

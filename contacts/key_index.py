@@ -6,6 +6,7 @@ from uuid import UUID
 
 from accounts.cells import fetch
 from accounts.models import EndUser
+from accounts.sql_files import sql_pieces
 from understanding.coreference import discourse
 from understanding.names import name_key, readings, syllable
 from understanding.text import is_cjk, is_han
@@ -21,31 +22,7 @@ KNOWN = (
     "'relationship', {0}.relationship, 'gender', {0}.gender, 'card', {0}.card, "
     "'coming', {0}.coming, 'archived', {0}.archived_at IS NOT NULL)"
 )
-_HITS = f"""
-WITH found AS (
-    SELECT key, how, text, contact_id FROM (
-        SELECT key, how, text, contact_id,
-               row_number() OVER (PARTITION BY key ORDER BY contact_id) AS place
-        FROM contacts_contactkey WHERE end_user_id = %(end_user)s AND key = ANY (%(keys)s)
-    ) named WHERE place <= %(most)s
-    UNION ALL (
-        SELECT key, how, text, contact_id FROM contacts_contactkey
-        WHERE end_user_id = %(end_user)s AND key = ANY (%(days)s)
-        ORDER BY contact_id LIMIT %(most)s)
-    UNION ALL
-    SELECT '', 'conversation', '', id FROM contacts_contact
-    WHERE end_user_id = %(end_user)s AND id = ANY (%(contacts)s::uuid[]) AND merged_into_id IS NULL
-)
-SELECT found.key, found.how, found.text,
-       (SELECT {KNOWN.format("c")} FROM contacts_contact c WHERE c.id = found.contact_id),
-       ARRAY(SELECT json_build_object(
-                 'kind', r.kind, 'subject', {KNOWN.format("s")}, 'object', {KNOWN.format("o")})
-             FROM contacts_relation r
-             JOIN contacts_contact s ON s.id = r.subject_id
-             JOIN contacts_contact o ON o.id = r.object_id
-             WHERE %(related)s AND found.contact_id IN (r.subject_id, r.object_id) ORDER BY r.id)
-FROM found
-"""  # noqa: S608 only constants are put together
+_SQL = sql_pieces(__file__, **{alias: KNOWN.format(alias) for alias in "cso"})
 
 
 def person_of(known: dict[str, Any]) -> Person:
@@ -88,7 +65,7 @@ def hits(
         "most": MAX_ALIKE,
         "related": related,
     }
-    return [Hit(*row) for row in fetch(_HITS, wanted)]
+    return [Hit(*row) for row in fetch(_SQL["hits"], wanted)]
 
 
 def relations_of(

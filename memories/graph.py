@@ -23,8 +23,8 @@ from accounts.best_effort import best_effort
 from accounts.cells import connection, fetch
 from accounts.changes import Recorder
 from accounts.models import Change, EndUser
+from accounts.sql_files import sql_pieces
 from memories.models import Edge, Memory
-from memories.sql_files import sql_pieces
 
 Kind = Edge.Kind
 

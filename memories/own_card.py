@@ -7,12 +7,15 @@ from typing import Any
 
 from accounts.cells import fetch
 from accounts.models import EndUser
+from accounts.sql_files import sql_pieces
 from contacts.cards import line
 from understanding.attributes import ON_OWN_CARD, is_single, label
 from understanding.languages import wording
 from understanding.names import KIN, kinds_of
 from understanding.roles import is_relation_of_other, roles_of, terms
 from understanding.text import estimate_tokens, normalise, one_line
+
+_SQL = sql_pieces(__file__)
 
 MOST_TOKENS = 150
 MAX_VALUE = 80  # graphemes of one value
@@ -53,15 +56,6 @@ def _is_valid(fact: Mapping[str, Any], at: datetime) -> bool:
     return not (since and since > at) and not (until and until <= at)
 
 
-# Written by hand, because building it with the ORM took longer than running it.
-_FAMILY = """
-SELECT name, relationship FROM contacts_contact
-WHERE end_user_id = %s AND merged_into_id IS NULL AND archived_at IS NULL AND id = ANY(ARRAY(
-    SELECT contact_id FROM contacts_contactkey WHERE end_user_id = %s AND key = ANY(%s)))
-ORDER BY mention_count DESC, id LIMIT %s
-"""
-
-
 def text_of(end_user: EndUser) -> str:
     """Returns the card for a prompt: what is known about the user, and the contacts who are
     partners or relatives, the most mentioned first. One statement."""
@@ -69,7 +63,7 @@ def text_of(end_user: EndUser) -> str:
     kin = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
     with_role = wording(end_user.reads)["note"]
     # Twice as many as are shown, since a name alone may look like a relative's.
-    contacts = fetch(_FAMILY, [end_user.pk, end_user.pk, kin, 2 * MOST_FAMILY])
+    contacts = fetch(_SQL["family"], [end_user.pk, end_user.pk, kin, 2 * MOST_FAMILY])
     relatives = [
         {"value": with_role.format(name, role) if role and role != name else name}
         for name, role in contacts

@@ -10,21 +10,12 @@ from django.db.models import Count, QuerySet
 from accounts import cells, placement, row_security, scope
 from accounts.management.schema import missing_migrations
 from accounts.models import Cell, EndUser, Placement
+from accounts.sql_files import sql_pieces
 from mio_site import cell_schema
 
-CHUNK = 1000
+_SQL = sql_pieces(__file__)
 
-# Rows of users who are not in this cell.
-_STRAY = """
-SELECT end_user_id, count(*) FROM {table} t WHERE end_user_id IS NOT NULL
-    AND NOT EXISTS (SELECT FROM accounts_enduser u WHERE u.id = t.end_user_id)
-GROUP BY end_user_id
-"""
-_OUT_OF_RANGE = """
-SELECT seqrelid::regclass::text FROM pg_sequence JOIN pg_class ON pg_class.oid = seqrelid
-WHERE relnamespace = current_schema()::regnamespace AND seqtypid = 'bigint'::regtype
-    AND coalesce(pg_sequence_last_value(seqrelid), %(first)s) NOT BETWEEN %(first)s AND %(last)s
-"""
+CHUNK = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +64,7 @@ def _out_of_range(cell: str) -> Iterator[Problem]:
     first = number << cells.COUNTED_BITS
     last = first + (1 << cells.COUNTED_BITS) - 1
     with scope.all_users_of_session(connections[cell]), cells.connection.cursor() as cursor:
-        cursor.execute(_OUT_OF_RANGE, {"first": first, "last": last})
+        cursor.execute(_SQL["out_of_range"], {"first": first, "last": last})
         for (name,) in cursor.fetchall():
             yield Problem(cell, None, f"{name} gives ids of another cell: run manage.py migrate")
 
@@ -106,7 +97,7 @@ def _strays(cell: str, *, fix: bool) -> Iterator[Problem]:
         if table == "accounts_enduser":
             continue
         with cells.connection.cursor() as cursor:
-            cursor.execute(_STRAY.format(table=table))
+            cursor.execute(_SQL["stray"].format(table=table))
             for user_pk, count in cursor.fetchall():
                 placed = Placement.objects.filter(user_pk=user_pk, moving_to="")
                 elsewhere = placed.exclude(cell=cell).exists()

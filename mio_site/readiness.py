@@ -21,7 +21,10 @@ from accounts import cells
 from accounts.cells import connection
 from accounts.errors import envelope
 from accounts.management.schema import missing_migrations
+from accounts.sql_files import sql_pieces
 from mio_site import cell_schema
+
+_SQL = sql_pieces(__file__)
 
 # Workers look at the schedules twice a minute.
 LATE = timedelta(minutes=5)
@@ -29,15 +32,6 @@ LATE = timedelta(minutes=5)
 ALIVE = timedelta(minutes=10)
 TRY_AGAIN = 5.0  # seconds after which a warm-up that failed is tried again
 
-# A task is locked for Conf.RETRY when it is taken, and its row is deleted when it has ended.
-_STILL = """
-SELECT extract(epoch FROM now() - greatest(
-    min(lock), (SELECT max(stopped) FROM django_q_task), pg_postmaster_start_time()))
-FROM django_q_ormq WHERE lock <= now() AND NOT EXISTS (
-    SELECT FROM django_q_ormq WHERE lock > greatest(
-        now(), now() + %(left)s::interval, pg_postmaster_start_time() + %(retry)s::interval))
-HAVING count(*) > 0
-"""
 
 _started = timezone.now()
 # The state of each warm-up that has not succeeded, by its name.
@@ -57,7 +51,7 @@ class Unready(Exception):
 def still_seconds(database: BaseDatabaseWrapper) -> float:
     """Returns the seconds for which tasks are due and none was taken or ended; 0.0 while one runs."""
     retry = timedelta(seconds=Conf.RETRY)
-    still = _value(database, _STILL, {"left": str(retry - ALIVE), "retry": str(retry)})
+    still = _value(database, _SQL["still"], {"left": str(retry - ALIVE), "retry": str(retry)})
     return max(0.0, float(still or 0))
 
 

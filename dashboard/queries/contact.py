@@ -12,11 +12,14 @@ from django.utils.dateparse import parse_datetime
 
 from accounts.cells import fetch
 from accounts.models import Change, EndUser
+from accounts.sql_files import sql_pieces
 from contacts.models import Contact, ContactKey, Suggestion
 from memories.models import Memory, Message
 from understanding.attributes import ATTRIBUTES, label
 from understanding.names import name_key
 from understanding.text import normalise
+
+_SQL = sql_pieces(__file__)
 
 MOST_CHANGES = 200  # read for the history of values
 MOST_SUBJECTS = 500  # memories of a person whose changes are listed with the person's
@@ -176,22 +179,13 @@ def changes_of(contact: Contact) -> QuerySet[Change]:
     memories = contact.links.filter(rejected=False).order_by("-pk").values_list("memory", flat=True)
     ids = [str(pk) for pk in (contact.pk, *(one.pk for one in merged), *memories[:MOST_SUBJECTS])]
     changes = Change.objects.of(contact.end_user_id).defer("rows")
-    hits = [pk for (pk,) in fetch(_CHANGES_ABOUT, [ids, contact.end_user_id, MOST_SORTED + 1])]
+    hits = [pk for (pk,) in fetch(_SQL["changes"], [ids, contact.end_user_id, MOST_SORTED + 1])]
     if len(hits) <= MOST_SORTED:
         return changes.filter(pk__in=hits)
     # With so many, reading from the latest change on finds one soon. The function, unlike its
     # operator, does not use the index, which would find all of them first.
     about = "jsonb_exists_any(accounts_change.subjects, %s::text[])"
     return changes.filter(RawSQL(about, [ids], output_field=BooleanField()))  # noqa: S611 a constant
-
-
-# One index lookup for each id: for all at once, the planner would read every change.
-_CHANGES_ABOUT = """
-SELECT DISTINCT id FROM (
-    SELECT hit.id FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
-        SELECT id FROM accounts_change WHERE subjects ? wanted AND end_user_id = %s OFFSET 0) hit
-    LIMIT %s) hits
-"""
 
 
 def shared_aliases(contact: Contact) -> dict[str, list[Contact]]:

@@ -8,12 +8,15 @@ from django.db.models import QuerySet
 from accounts.cells import fetch
 from accounts.models import EndUser
 from accounts.paging import merged
+from accounts.sql_files import sql_pieces
 from contacts import key_index
 from contacts.models import Contact, ContactQuerySet
 from dashboard.queries.contacts import tell_apart
 from dashboard.queries.memories import linked, with_people
 from memories.models import Memory
 from memories.search.tokens import distinct_words
+
+_SQL = sql_pieces(__file__)
 
 SHOWN = 20  # of each kind
 MOST_KEYS = 400  # matches from which those that are shown are chosen
@@ -24,19 +27,6 @@ _MOST_MENTIONED, _BY_ID, _LATEST = (
     ("external_id", "pk"),
     ("-said_at", "pk"),
 )
-
-# One index lookup for each end user, whatever the planner estimates for the words.
-_PEOPLE = """
-SELECT found.contact_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
-    SELECT contact_id FROM contacts_contactkey
-    WHERE end_user_id = visible.id AND key LIKE %s LIMIT %s) AS found LIMIT %s
-"""
-_MEMORIES = """
-SELECT found.memory_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
-    SELECT memory_id FROM memories_posting
-    WHERE end_user_id = visible.id AND token = ANY(%s) AND status = 'active'
-    GROUP BY memory_id HAVING count(*) = %s LIMIT %s) AS found LIMIT %s
-"""
 
 
 def search_everywhere(users: QuerySet[EndUser], q: str) -> dict[str, list[Any]]:
@@ -61,7 +51,7 @@ def people_named(
     if not wanted:
         return Contact.objects.none()
     pattern = wanted.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_") + "%"
-    ids = _found_ids(_PEOPLE, users, [pattern, of_one_user, most_keys])
+    ids = _found_ids(_SQL["people"], users, [pattern, of_one_user, most_keys])
     return Contact.objects.filter(pk__in=ids).standing()
 
 
@@ -78,7 +68,7 @@ def _memories_with_words(users: QuerySet[EndUser], q: str) -> list[Memory]:
     tokens = distinct_words(q)
     if not tokens:
         return []
-    ids = _found_ids(_MEMORIES, users, [tokens, len(tokens), OF_ONE_USER, MOST_KEYS])
+    ids = _found_ids(_SQL["memories"], users, [tokens, len(tokens), OF_ONE_USER, MOST_KEYS])
     rows = Memory.objects.filter(pk__in=ids).facts().select_related("end_user__app")
     memories = list(with_people(rows).order_by(*_LATEST)[:SHOWN])
     tell_apart(linked(memories))

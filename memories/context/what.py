@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.cells import fetch
 from accounts.models import EndUser
 from accounts.reasons import Reason
+from accounts.sql_files import sql_pieces
 from memories.context.render import InjectedContact, InjectedMemory
 from memories.context.request import ContextRequest
 from memories.models import Link, Memory
@@ -22,7 +23,6 @@ from memories.search.query import Intent, infer
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.recall import Hit
 from memories.search.tokens import HAS_TIME, own, query_weights, tokenise
-from memories.sql_files import sql_pieces
 from understanding.attributes import label
 from understanding.languages import wording
 from understanding.names import name_key

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.cells import fetch
 from accounts.models import EndUser
-from memories.sql_files import sql_pieces
+from accounts.sql_files import sql_pieces
 
 MOST_MEMORIES = 300  # of each contact, the latest
 LEAST_DAYS = 5  # with a mention, before there is a rhythm

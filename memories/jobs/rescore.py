@@ -19,12 +19,12 @@ from django.utils import timezone
 
 from accounts.cells import atomic, connection, fetch
 from accounts.models import EndUser
+from accounts.sql_files import sql_pieces
 from memories import scoring
 from memories.budget import Budget
 from memories.models import CONSOLIDATED_IMPORTANCE, PROFILE_IMPORTANCE, Memory
 from memories.pipeline import sync_contacts
 from memories.scoring import Parts
-from memories.sql_files import sql_pieces
 
 # A smaller change moves no result; not writing it avoids a dead row.
 LEAST_CHANGE = 0.0005

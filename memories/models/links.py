@@ -14,9 +14,10 @@ from django.db.models.functions import Coalesce, Greatest
 
 from accounts.cells import COUNTED_BITS, fetch
 from accounts.models import EndUser, ScopedQuerySet, Tracked, UserRow, between_0_and_1, reference
+from accounts.sql_files import sql_pieces
 from contacts.models import Contact
 from memories.models.memory import AHEAD, STATES_IMPORTANT_DATE, Memory
-from memories.sql_files import after, sql_pieces
+from memories.sql_triggers import after
 from memories.types import EdgeKind
 from understanding.attributes import label
 from understanding.languages import wording

@@ -5,7 +5,7 @@ import json
 
 import pgtrigger
 
-from memories.sql_files import sql_pieces
+from accounts.sql_files import sql_pieces
 from understanding.attributes import ON_OWN_CARD, YEARLY
 
 # Values stored per kind, the latest first: of a single kind the first is the current one.

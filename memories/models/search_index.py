@@ -10,7 +10,8 @@ from django.db import models
 from pgvector.django import HalfVectorField, VectorField
 
 from accounts.models import EndUser, UserRow, reference
-from memories.sql_files import after, sql_pieces
+from accounts.sql_files import sql_pieces
+from memories.sql_triggers import after
 from memories.types import AROUND
 
 # The weight of tokens from the texts around a memory, relative to the memory's own tokens. Measured

@@ -21,6 +21,7 @@ from django.utils import timezone
 from accounts.cells import atomic, fetch
 from accounts.models import EndUser
 from accounts.reasons import Reason, fault, stored
+from accounts.sql_files import sql_pieces
 from memories import graph, model_calls
 from memories.budget import Budget
 from memories.corrections.rewrite import supersede
@@ -29,7 +30,6 @@ from memories.pipeline import sync_contacts
 from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder, memory_model
 from memories.providers.thresholds import calibration_of
-from memories.sql_files import sql_pieces
 from memories.types import FoundRelation, RelationCase
 from understanding import entities
 from understanding.entities import Kind, Named

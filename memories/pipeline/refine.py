@@ -21,6 +21,7 @@ from django.utils import timezone
 from accounts.cells import atomic, fetch
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
+from accounts.sql_files import sql_pieces
 from memories import model_calls
 from memories.budget import Budget
 from memories.corrections import derived, rewrite
@@ -30,7 +31,6 @@ from memories.models import Edge, Memory, MemoryQuerySet, Posting
 from memories.providers.factory import embedder, memory_model, reviewing_provider
 from memories.providers.thresholds import calibration_of
 from memories.search.tokens import own, tokenise
-from memories.sql_files import sql_pieces
 from memories.types import Rewrite
 from understanding.attributes import is_single
 from understanding.text import estimate_tokens, folded

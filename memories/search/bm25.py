@@ -12,8 +12,8 @@ from typing import Any
 from uuid import UUID
 
 from accounts.cells import fetch
+from accounts.sql_files import sql_pieces
 from memories.search.sql import Scope, hashed
-from memories.sql_files import sql_pieces
 
 # How fast further occurrences of a word stop counting, and how much long texts lose: Lucene's
 # defaults.

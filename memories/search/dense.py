@@ -8,22 +8,11 @@ from uuid import UUID
 from pgvector import HalfVector
 
 from accounts.cells import fetch
+from accounts.sql_files import sql_pieces
 from memories.search.sql import Scope, indexed
 
-_ARM = """(
-    SELECT {part} AS part, memory_id, embedding <=> %(vector_{vector})s::halfvec AS place
-    FROM memories_vector
-    WHERE end_user_id = %(end_user)s AND space = %(space)s AND status = ANY(%(statuses)s)
-        AND {wanted}
-    ORDER BY place, memory_id LIMIT %({limit})s)
-"""
-# Memories that no vector ranks, latest first; read only if the ranked ones are too few.
-_OTHERS = """(
-    SELECT {part}, id, -extract(epoch FROM said_at)::float8 FROM memories_memory
-    WHERE end_user_id = %(end_user)s AND status = ANY(%(statuses)s) AND {wanted}
-        AND (SELECT count(*) FROM ranked WHERE part = {first}) < %({limit})s
-    ORDER BY said_at DESC, id LIMIT %({limit})s)
-"""
+_SQL = sql_pieces(__file__)
+
 _NOTHING = "SELECT 0 AS part, NULL::uuid AS memory_id, NULL::float8 AS place WHERE false"
 
 
@@ -53,11 +42,13 @@ def nearest(
     for ids, most in subsets:
         among = {name: indexed(name, ids) if ids else "true" for name in ("memory_id", "id")}
         arms += [
-            _ARM.format(part=part_count + n, vector=n, wanted=among["memory_id"], limit=most)
+            _SQL["arm"].format(part=part_count + n, vector=n, wanted=among["memory_id"], limit=most)
             for n in range(len(vectors))
         ]
         last = part_count + len(vectors)
-        others.append(_OTHERS.format(part=last, first=part_count, wanted=among["id"], limit=most))
+        others.append(
+            _SQL["others"].format(part=last, first=part_count, wanted=among["id"], limit=most)
+        )
         part_count = last + 1
     sql = (
         f"WITH inside (id) AS MATERIALIZED ({inside or 'SELECT NULL::uuid'}), "  # noqa: S608

@@ -22,6 +22,7 @@ from django.utils import timezone
 from accounts.cells import fetch
 from accounts.models import EndUser
 from accounts.reasons import Reason
+from accounts.sql_files import sql_pieces
 from contacts.key_index import KNOWN
 from memories import graph
 from memories.graph import Neighbour
@@ -36,7 +37,6 @@ from memories.search.query_vectors import QueryVectors
 from memories.search.relevance import Judge, Relevance
 from memories.search.sql import Scope, Subset
 from memories.search.tokens import own, query_weights
-from memories.sql_files import sql_pieces
 from memories.types import ROLE
 from understanding.dates.time_range import Span
 from understanding.lexicon import words as lexicon_words

@@ -15,8 +15,8 @@ from uuid import UUID
 
 from accounts.cells import atomic, connection, fetch
 from accounts.models import EndUser
+from accounts.sql_files import sql_pieces
 from memories.models import Memory
-from memories.sql_files import sql_pieces
 
 # Memories read to find waiting users: bounds a sweep while a whole table is re-embedded.
 LOOKED_AT = 10_000

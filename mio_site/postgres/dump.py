@@ -18,39 +18,13 @@ from django.db.backends.postgresql.client import DatabaseClient
 from accounts import scope
 from accounts.cells import SHARED
 from accounts.row_security import unprotected
+from accounts.sql_files import sql_pieces
 from mio_site.postgres.server import program
+
+_SQL = sql_pieces(__file__)
 
 # Shows all rows, and lets a transaction wait as long as the others take.
 _SESSION = "--client-min-messages=warning -c mio.scope=all -c idle_in_transaction_session_timeout=0"
-
-# Empties a schema, except for extensions: other schemas may depend on them, and only a superuser
-# could create them again.
-_EMPTY = """
-DO $do$
-DECLARE
-    one text;
-BEGIN
-    FOREACH one IN ARRAY coalesce((
-        SELECT array_agg(told ORDER BY told DESC) FROM (
-            SELECT oid, 'TABLE IF EXISTS ' || oid::regclass AS told FROM pg_class
-            WHERE relnamespace = {schema}::regnamespace AND relkind IN ('r', 'p')
-            UNION ALL SELECT oid, 'SEQUENCE IF EXISTS ' || oid::regclass FROM pg_class
-            WHERE relnamespace = {schema}::regnamespace AND relkind = 'S'
-            UNION ALL SELECT oid, 'ROUTINE IF EXISTS ' || oid::regprocedure FROM pg_proc
-            WHERE pronamespace = {schema}::regnamespace
-        ) own WHERE NOT EXISTS (SELECT FROM pg_depend WHERE objid = own.oid AND deptype = 'e')
-    ), '{{}}') LOOP
-        EXECUTE 'DROP ' || one || ' CASCADE';
-    END LOOP;
-END
-$do$;
-"""
-# A statement for each table of a schema, which returns its name and how many rows it has.
-_COUNTS = """
-SELECT format('SELECT %%L, count(*) FROM %%I.%%I', relname, nspname, relname)
-FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
-WHERE nspname = {schema} AND relkind IN ('r', 'p') AND NOT relispartition
-"""
 
 
 class DumpError(Exception):
@@ -76,7 +50,7 @@ def count_rows(own: BaseDatabaseWrapper, schema: str) -> dict[str, int]:
             "gives each table its policy."
         )
     with own.cursor() as cursor:
-        cursor.execute(_COUNTS.format(schema="%s"), [schema])
+        cursor.execute(_SQL["counts"].format(schema="%s"), [schema])
         counts = [statement for (statement,) in cursor.fetchall()]
         return dict(own.connection.execute(count).fetchone() for count in counts)
 
@@ -94,7 +68,9 @@ class Load:
 
     def check_counts(self, schema: str, expected: Mapping[str, int]) -> None:
         """Raises DumpError that names the schema's tables with more or fewer rows than expected."""
-        counts = _COUNTS.replace("%%", "%").format(schema=_literal(schema)).replace("\n", " ")
+        counts = (
+            _SQL["counts"].replace("%%", "%").format(schema=_literal(schema)).replace("\n", " ")
+        )
         lines = self._answers(f"SET row_security = on;\n\\o\n{counts}\\gexec\n\\o /dev/null")
         actual = {table: int(rows) for table, rows in (line.rsplit("|", 1) for line in lines)}
         wrong = [
@@ -149,7 +125,7 @@ def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator
         try:
             with suppress(BrokenPipeError):  # the check reports what ended it
                 literal = _literal(own.ops.quote_name(schema))
-                load.script.write(f"BEGIN;\n{_EMPTY.format(schema=literal)}".encode())
+                load.script.write(f"BEGIN;\n{_SQL['empty'].format(schema=literal)}".encode())
                 load.script.flush()
                 restored = ("--no-owner", "--no-privileges", f"--schema={schema}", "--file=-")
                 _run([program("pg_restore"), *restored], {}, to=load.script, stdin=dumped)
