@@ -23,6 +23,7 @@ from memories.context.request import ALL
 from understanding.text import clean
 
 MAX_SEARCH = 200
+MAX_VALUE = 500  # of an attribute
 MAX_LABEL = 60  # of a key or a webhook
 
 

@@ -11,7 +11,7 @@ from understanding.attributes import label
 
 # Prefixes of actors that are operators or apps.
 OPERATOR, APP = "operator:", "app:"
-USER = "user"
+USER = "user"  # the actor of what end users do on their own page
 _TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ACTORS, ASKERS, ERASED = _TABLES["actors"], _TABLES["askers"], _TABLES["erased"]
 PURPOSES, VERBS, TYPES = _TABLES["purposes"], _TABLES["verbs"], _TABLES["types"]

@@ -351,12 +351,8 @@ def fetch(user: EndUser, id: Annotated[str, TEXT]) -> str:  # noqa: A002 the nam
 
 def _search(user: EndUser, query: str, limit: int) -> list[Memory]:
     """Returns the memories that have to do with a question, the best first."""
-    return [
-        hit.memory
-        for hit in hybrid_search.search(
-            user, SearchRequest(query, limit=limit), embedder=embedder()
-        )
-    ]
+    request = SearchRequest(query, limit=limit)
+    return [hit.memory for hit in hybrid_search.search(user, request, embedder=embedder())]
 
 
 def _with_people(user: EndUser, memories: Sequence[Memory]) -> list[dict[str, Any]]:

@@ -16,13 +16,12 @@ from contacts.models import Contact, ContactQuerySet, Relation, Suggestion
 from dashboard import access, pager, words
 from dashboard.forms import typed
 from dashboard.me import visits
-from dashboard.me.visits import USER
 from dashboard.queries import changes as audit
 from dashboard.queries import contact as queries
 from dashboard.queries import review, users
 from dashboard.queries.contacts import tell_apart
 from dashboard.views.users import as_file
-from dashboard.words import language_of
+from dashboard.words import USER, language_of
 from memories import portability
 from memories.api.own_page import Visit
 from memories.corrections.unwanted import TYPES, kinds
@@ -140,24 +139,18 @@ def with_subjects(
             "count": len(memories),
             "memories": () if people_rows else memories[: audit.MOST_NAMED],
         }
-    return [
-        (
-            one,
-            {
-                **subjects_by_change.get(one.pk, {}),
-                "kind": kind_name(one.why) if one.verb in _KINDS else _name_of(one),
-            },
-        )
-        for one in changes
-    ]
+    return [(one, {**subjects_by_change.get(one.pk, {}), "kind": _kind_of(one)}) for one in changes]
 
 
 _KINDS = ("unwant", "want")  # verbs of changes whose reason is a kind of memories
 _OF_NAMES = ("not_a_person", "may_be_a_person")  # those whose reason is a name
 
 
-def _name_of(change: Change) -> str:
-    """Returns the name that a change marked as no person's, or as possibly one's again, else ""."""
+def _kind_of(change: Change) -> str:
+    """Returns the kind of memories that a change excluded or allowed, or the name that it marked as
+    no person's, or as possibly one's again; else ""."""
+    if change.verb in _KINDS:
+        return kind_name(change.why)
     return change.why if change.verb in _OF_NAMES and not change.undone_at else ""
 
 

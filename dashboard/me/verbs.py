@@ -21,9 +21,9 @@ from contacts import merge
 from contacts.edit import edit_contact, remove_relation
 from contacts.models import Contact, Relation
 from dashboard import access, words
-from dashboard.forms import with_value
+from dashboard.forms import MAX_VALUE, with_value
 from dashboard.me import as_text, pages, visits
-from dashboard.me.visits import USER
+from dashboard.words import USER
 from memories import own_card
 from memories.api.own_page import Visit
 from memories.corrections import edit_memories, merge_contacts, not_people, review_links
@@ -34,8 +34,6 @@ from memories.erasure.erase import carry_out
 from memories.models import Erasure, Memory
 from memories.pipeline.forget_requests import forget_chosen
 from understanding.attributes import ATTRIBUTES, is_single
-
-MAX_VALUE = 500
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from memories.api import own_page
 from memories.api.own_page import Visit, Void
 
 View = Callable[..., HttpResponse]
-USER = "user"  # the actor of what is done here
 
 
 def page(view: View) -> Any:

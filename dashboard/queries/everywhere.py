@@ -22,11 +22,9 @@ SHOWN = 20  # of each kind
 MOST_KEYS = 400  # matches from which those that are shown are chosen
 OF_ONE_USER = 200  # matches from one end user
 
-_MOST_MENTIONED, _BY_ID, _LATEST = (
-    ("-mention_count", "pk"),
-    ("external_id", "pk"),
-    ("-said_at", "pk"),
-)
+_MOST_MENTIONED = ("-mention_count", "pk")
+_BY_ID = ("external_id", "pk")
+_LATEST = ("-said_at", "pk")
 
 
 def search_everywhere(users: QuerySet[EndUser], q: str) -> dict[str, list[Any]]:

@@ -145,10 +145,9 @@ def _groups(
         common = max(GROUPS, key=kinds.count)
         if len(members) == 1:
             singles.setdefault(kinds[0] or "other", []).extend(members)
-        elif 2 * kinds.count(common) > len(members):
-            communities_by_kind.append((common, members))
         else:
-            communities_by_kind.append(("", members))
+            is_majority = 2 * kinds.count(common) > len(members)
+            communities_by_kind.append((common if is_majority else "", members))
     titled: list[tuple[str, list[int]]] = []
     used = set()
     for kind, members in communities_by_kind:

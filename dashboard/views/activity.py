@@ -184,7 +184,7 @@ def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     by = request.GET.get("by", "")
     if by in queries.GROUPS:
         rows = rows.filter(queries.GROUPS[by])
-    page = pager.page_of(request, rows, ["-created_at", "id"])
+    page = pager.page_of(request, rows, queries.ORDER)
     about = queries.about(page.rows, language_of())
     context = {"end_user": end_user, "page": page, "about": about, "by": by}
     return render(request, "changes.html", context)

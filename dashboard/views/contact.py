@@ -29,7 +29,7 @@ from contacts.edit import (
 )
 from contacts.models import Contact, Relation
 from dashboard import access, feedback, pager
-from dashboard.forms import PersonForm, typed, with_value
+from dashboard.forms import MAX_VALUE, PersonForm, typed, with_value
 from dashboard.queries import changes, memories
 from dashboard.queries import contact as queries
 from dashboard.queries import contacts as people
@@ -123,7 +123,7 @@ def _relations_tab(request: HttpRequest, person: Contact) -> dict[str, Any]:
 
 
 def _changes_tab(request: HttpRequest, person: Contact) -> dict[str, Any]:
-    page = pager.page_of(request, queries.changes_of(person), ["-created_at", "id"])
+    page = pager.page_of(request, queries.changes_of(person), changes.ORDER)
     return {"page": page, "about": changes.about(page.rows, language_of())}
 
 
@@ -150,7 +150,6 @@ def sources(request: HttpRequest, person: Contact) -> HttpResponse:
     return render(request, f"contacts/{template}", context)
 
 
-MAX_VALUE = 500
 MAX_NOTE = 4000
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
