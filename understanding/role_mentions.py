@@ -173,7 +173,7 @@ def _find_english(norm: str, raw: str) -> Iterator[RoleWord]:
             parts = tokens[index : index + count]
             pieces = [part[2] for part in parts]
             if "'" in pieces[-1]:
-                pieces[-1] = re.sub(r"'s?$", "", pieces[-1])
+                pieces[-1] = pieces[-1].removesuffix("'s").removesuffix("'")
             if " ".join(pieces) not in known_terms and not _singular(" ".join(pieces)):
                 continue
             if any(norm[a[1] : b[0]] != " " for a, b in pairwise(parts)):
@@ -191,7 +191,7 @@ def _english_role(
 ) -> RoleWord | None:
     start = tokens[index][0]
     last = tokens[index + count - 1]
-    end = last[0] + len(re.sub(r"'s?$", "", last[2]))
+    end = last[0] + len(last[2].removesuffix("'s").removesuffix("'"))
     roles, is_group = _roles(text)
 
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:

@@ -7,12 +7,7 @@ from understanding.sentences import clauses, sentences
 from understanding.text import simplified
 
 RE = patterns(__file__)
-# The pattern of words that end a value, by attribute.
-_PATTERNS = {
-    **dict.fromkeys(("company", "job_title"), "work"),
-    **dict.fromkeys(("allergy", "health", "diet"), "health"),
-    "location": "home",
-}
+_WORK, _HEALTH = frozenset({"company", "job_title"}), frozenset({"allergy", "health", "diet"})
 
 
 def is_over(text: str, key: str, value: str) -> bool:
@@ -20,9 +15,9 @@ def is_over(text: str, key: str, value: str) -> bool:
     attribute ``key`` is no longer valid or never was (she left Acme; 小岑不在这家公司; he isn't allergic
     to nuts). False unless it is where somebody works or lives, or their health: elsewhere the same
     words often mean something else."""
-    if key not in _PATTERNS or not value:
+    ending = RE.work if key in _WORK else RE.health if key in _HEALTH else RE.home
+    if not value or key not in _WORK | _HEALTH | {"location"}:
         return False
-    ending = getattr(RE, _PATTERNS[key])
     plain = simplified(text).replace("@", " ")
     marked = re.sub(re.escape(simplified(value)), "@", plain, flags=re.I)
     return any(
