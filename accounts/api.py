@@ -33,7 +33,7 @@ MAX_EXTERNAL_ID = 200
 _REPLACEMENT = "\ufffd"
 
 T = TypeVar("T")
-Asked = dict[str, Any]  # a validated body or query
+Validated = dict[str, Any]  # a validated body or query
 
 ErrorEnvelope = inline_serializer(
     "Error",
@@ -280,7 +280,7 @@ class AppEndpoint(AppView):
         return AppSerializer(self.app).data
 
     @operation("v1_app_partial_update", AppSerializer, body=TimeZoneForm)
-    def patch(self, asked: Asked) -> Any:
+    def patch(self, asked: Validated) -> Any:
         """Set the app's time zone"""
         with undeclared():  # the app is no end user's row
             self.app.settle(asked["time_zone"])
@@ -320,7 +320,7 @@ class UserEndpoint(UserView):
         return EndUserSerializer(self.end_user).data
 
     @operation("users_update", EndUserSerializer, body=TimeZoneForm)
-    def patch(self, asked: Asked) -> Any:
+    def patch(self, asked: Validated) -> Any:
         """Set an end user's time zone
 
         The user is created if needed."""
@@ -337,7 +337,7 @@ class UserQuery(PageQuery):
 
 class Users(AppView):
     @operation("users_list", page_of(EndUserSerializer, "UserPage"), query=UserQuery)
-    def get(self, query: Asked) -> Response:
+    def get(self, query: Validated) -> Response:
         """The users of the app, newest first"""
         rows = EndUser.objects.filter(app=self.app, external_id__icontains=query.get("q", ""))
 

@@ -58,7 +58,7 @@ def several() -> bool:
     return bool(settings.MIO_CELLS)
 
 
-def chosen() -> str | None:
+def entered_cell() -> str | None:
     """Returns the cell that was entered, None if none was; SHARED if there is one cell only."""
     return _current.get() or (None if settings.MIO_CELLS else SHARED)
 

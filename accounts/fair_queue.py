@@ -97,7 +97,7 @@ def put(
     if not cells.several():
         async_task(function, *args, task_name=name, broker=queue)
         return
-    payload = (cells.chosen(), end_user_id, name, function, *args)
+    payload = (cells.entered_cell(), end_user_id, name, function, *args)
     run = "accounts.fair_queue.run_in_cell"
     queued = partial(async_task, run, *payload, task_name=name, broker=queue)
     if cells.current() == cells.SHARED:

@@ -461,7 +461,7 @@ class EndUser(InTimeZone, Tracked):
         return datetime.combine(self.today, time.min, self.zone)
 
     @property
-    def reads(self) -> str:
+    def writing_language(self) -> str:
         """The language in which to write to the user: zh or en; en while theirs is not known."""
         return self.language or "en"
 

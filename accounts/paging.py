@@ -75,7 +75,7 @@ def slice_of(
     """Returns the first rows after a cursor ("" for the beginning) in an order of columns that together
     are unique, and the cursor for the rows after them, or "". Raises DRF's ValidationError."""
     if cursor:
-        rows = rows.filter(behind(order, _cursor_values(rows, order, cursor)))
+        rows = rows.filter(after_condition(order, _cursor_values(rows, order, cursor)))
     first = first_of_cells(rows.order_by(*order), order, limit + 1)
     if len(first) <= limit:
         return first, ""
@@ -88,7 +88,7 @@ def slice_of(
 def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
     """Returns the results of ``ask`` for the current cell's rows; in no cell, of each cell in turn."""
     everywhere_equal = cells.is_shared(rows.model) or issubclass(rows.model, InEveryCell)
-    if cells.chosen() is not None or everywhere_equal:
+    if cells.entered_cell() is not None or everywhere_equal:
         return ask(rows)
     results: list[T] = []
     for cell in cells.reachable():
@@ -99,15 +99,15 @@ def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
 
 def first_of_cells(rows: QuerySet, order: Sequence[str], limit: int) -> list[Any]:
     """Returns the first rows in this order, of all cells together."""
-    return merged(rows, lambda part: list(part[:limit]), order, limit)
+    return first_merged(rows, lambda part: list(part[:limit]), order, limit)
 
 
-def merged(
+def first_merged(
     rows: QuerySet, ask: Callable[[QuerySet], list[T]], order: Sequence[str], limit: int
 ) -> list[T]:
     """Returns the first results of ``ask`` in this order, of all cells together."""
     results = of_cells(rows, ask)
-    if cells.chosen() is None:
+    if cells.entered_cell() is None:
         for name in reversed(order):
             results.sort(key=attrgetter(name.removeprefix("-")), reverse=name.startswith("-"))
     return results[:limit]
@@ -134,7 +134,7 @@ def _column_value(rows: QuerySet, name: str, value: Any) -> Any:
     return column.to_python(str(value))
 
 
-def behind(order: Sequence[str], values: Sequence[Any]) -> Q:
+def after_condition(order: Sequence[str], values: Sequence[Any]) -> Q:
     """Returns the condition for rows after these values: (a, b) comes after (x, y) if a comes after
     x, or a equals x and b comes after y."""
     condition = same = Q()

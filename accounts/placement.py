@@ -21,7 +21,7 @@ def entered(app: App, external_id: str, *, writes: bool = True) -> Iterator[None
     placed = find(app.pk, external_id)
     if placed is not None and placed.moving_to and writes:
         raise cells.Moving
-    with cells.entered(placed.cell if placed else roomiest()):
+    with cells.entered(placed.cell if placed else emptiest_cell()):
         yield
 
 
@@ -62,7 +62,7 @@ def has_left(app: App, external_id: str, *, writes: bool) -> bool:
     return placed.cell != cells.current() or bool(placed.moving_to and writes)
 
 
-def roomiest() -> str:
+def emptiest_cell() -> str:
     """Returns the open cell with the fewest end users that answers; SHARED if there is none."""
     added = Cell.objects.filter(name__in=cells.names()).exclude(name=cells.SHARED)
     names = added.filter(closed=False).order_by("users", "number").values_list("name", flat=True)

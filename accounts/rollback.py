@@ -117,7 +117,7 @@ def _unique(model: type[Tracked], side: Mapping[str, Any] | None) -> set[Any]:
     return {(model._meta.label_lower, *(side[name] for name in model.unique_by))}
 
 
-def put_back(rows: Iterable[dict[str, Any]]) -> None:
+def restore_rows(rows: Iterable[dict[str, Any]]) -> None:
     """Restores the ``rows`` of a change whose later changes are undone; call it inside a transaction
     that holds the end user's lock. Rows that free a unique value come before those that take it."""
     created: dict[str, Rows] = defaultdict(list)

@@ -38,11 +38,11 @@ class CrossesUsers(RuntimeError):
 
 @dataclass(frozen=True)
 class Scope:
-    """``end_user`` is an id, ``rest`` what is visible besides: ``all``, or ``app:ID`` for which
+    """``end_user`` is an id, ``visible`` what is visible besides: ``all``, or ``app:ID`` for which
     users an app has. ``lasting`` if the whole session has it."""
 
     end_user: str = ""
-    rest: str = ""
+    visible: str = ""
     lasting: bool = False
 
 
@@ -77,12 +77,12 @@ def user_scope(end_user: Any) -> Iterator[None]:
 
 def app_scope(app_id: int) -> Any:
     """Lets the block see which end users an app has, and none of their rows."""
-    return _opened(Scope(rest=f"app:{int(app_id)}"))
+    return _opened(Scope(visible=f"app:{int(app_id)}"))
 
 
 def all_users() -> Any:
     """Lets the block see the rows of all end users: for jobs, operators and commands."""
-    return _opened(Scope(rest="all"))
+    return _opened(Scope(visible="all"))
 
 
 def undeclared() -> Any:
@@ -119,7 +119,7 @@ def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
     with connection.cursor() as cursor:
         cursor.execute("SET ROLE NONE; SET mio.scope = 'all'")
     try:
-        with _opened(Scope(rest="all", lasting=True)):
+        with _opened(Scope(visible="all", lasting=True)):
             yield
     finally:
         with connection.cursor() as cursor:
@@ -128,16 +128,16 @@ def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
 
 def _check_cell(alias: str, text: str) -> None:
     """Raises NoCell or CrossesCells for a statement that goes to another cell than the work's."""
-    if not cells.several() or alias == (chosen := cells.chosen()):
+    if not cells.several() or alias == (entered := cells.entered_cell()):
         return
     if not (table := row_security.tables_in().search(text)):
         return
-    if chosen is None:
+    if entered is None:
         raise cells.NoCell(
             f"{table[0]} is in every cell: say in which, by `with user_scope(end_user):`, "
             "`with placement.entered(app, external_id):` or `with cells.entered(cell):`."
         )
-    raise cells.CrossesCells(f"A statement on {table[0]} of {alias} by work in {chosen}.")
+    raise cells.CrossesCells(f"A statement on {table[0]} of {alias} by work in {entered}.")
 
 
 def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -> str:
@@ -150,7 +150,7 @@ def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -
         )
     settings = (
         f"{_patience.get()}SET LOCAL mio.end_user = '{scope.end_user}'; "
-        f"SET LOCAL mio.scope = '{scope.rest}'; "
+        f"SET LOCAL mio.scope = '{scope.visible}'; "
         if scope
         else ""
     )
@@ -158,7 +158,7 @@ def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -
     if not role or not (scope or connection.in_atomic_block):
         return settings
     needed = of_users or _TEMPORARY.match(text)
-    as_owner = scope is None or (scope.rest == "all" and not needed)
+    as_owner = scope is None or (scope.visible == "all" and not needed)
     return ("SET LOCAL ROLE NONE; " if as_owner else f'SET LOCAL ROLE "{role}"; ') + settings
 
 

@@ -69,14 +69,14 @@ def current() -> Span:
     return trace.get_current_span()
 
 
-def carried() -> dict[str, str]:
+def trace_headers() -> dict[str, str]:
     """Returns the current trace as headers for other processes; empty if there is none."""
     headers: dict[str, str] = {}
     _propagator.inject(headers)
     return headers
 
 
-def told_by(headers: dict[str, str]) -> Context:
+def context_of(headers: dict[str, str]) -> Context:
     """Returns the context of the span in another process that asked for work by these headers."""
     return _propagator.extract(headers)
 

@@ -9,7 +9,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import F, Func, UUIDField
 from rest_framework.response import Response
 
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from accounts.cells import atomic
 from accounts.errors import conflict
 from accounts.paging import page, page_of
@@ -23,7 +23,7 @@ class Contacts(UserView):
     @operation(
         "contacts_list", page_of(serializers.ContactSerializer), query=serializers.ContactQuery
     )
-    def get(self, query: Asked) -> Response:
+    def get(self, query: Validated) -> Response:
         """The people in a user's life, the last mentioned first
 
         `memory_ids` has the latest 100 that are linked, here; `memory_count` is how many memories
@@ -35,7 +35,7 @@ class Contacts(UserView):
         return page(self.request, _for_list(rows), "last_mentioned_at", query, serializers.shown)
 
     @operation("contacts_create", {201: serializers.ChangedContact}, body=serializers.ContactForm)
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """Add a person"""
         with atomic(), _conflict_if_taken():
             contact, change = edit.create_contact(
@@ -48,7 +48,7 @@ class NewContactList(UserView):
     @operation(
         "contacts_bulk_create", {201: serializers.CreatedContacts}, body=serializers.NewContacts
     )
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """Add several people at once
 
         All of them are added, or none, as one change. `409 name_taken` if a name is taken or is twice
@@ -64,7 +64,7 @@ class OneContact(UserView):
     @operation(
         "contacts_update", serializers.ChangedContact, body=serializers.ContactForm, partial=True
     )
-    def patch(self, asked: Asked, contact_id: UUID) -> Any:
+    def patch(self, asked: Validated, contact_id: UUID) -> Any:
         """Correct what is known about a person
 
         Only the fields given change. `attributes` are taken key by key: a string or a list of strings

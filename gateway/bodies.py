@@ -29,7 +29,7 @@ _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.S)
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-async def aside(size: int, work: Callable[[], T]) -> T:
+async def in_thread_if_large(size: int, work: Callable[[], T]) -> T:
     """Returns what ``work`` on ``size`` bytes returns; work on many bytes is done in a thread."""
     if size <= _INLINE:
         return work()

@@ -98,7 +98,7 @@ def read(messages: Any, instructions: Any = None) -> Conversation:
 
 def answer_in(items: Sequence[Any]) -> str:
     """Returns what the assistant wrote in a model's output; "" if it asks its client to act first."""
-    return said("\n".join(turn.text for turn in _turns(items)))
+    return without_thoughts("\n".join(turn.text for turn in _turns(items)))
 
 
 def _turns(items: Sequence[Any]) -> Iterator[Turn]:
@@ -169,7 +169,7 @@ def _is_text(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") in TEXT_PARTS
 
 
-def said(text: str) -> str:
+def without_thoughts(text: str) -> str:
     """Returns ``text`` without the thoughts of a model: what is between their marks, after an
     opening mark that is never closed, and before a closing mark that was never opened."""
     lower, parts, at, opened = text.lower(), list[str](), 0, False
@@ -212,7 +212,7 @@ def normalised(text: str) -> str:
     if len(text) > _LONGEST:
         return text
     text = without_injected(text) if OPEN[1:-1] in text else text
-    text = said(text)
+    text = without_thoughts(text)
     if not text.isascii():
         # In short pieces: NFC takes quadratic time for a long run of combining marks.
         text = _WORD.sub(lambda word: unicodedata.normalize("NFC", word[0]), text)

@@ -78,46 +78,48 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What is sent to the upstream. Its answer is returned with the headers ``told``; a copy of its
-    bytes is in ``heard``. ``asks_stream``: the body asks for a stream."""
+    """What is sent to the upstream. The answer is returned with ``headers``; a copy of its
+    bytes is in ``received``. ``asks_stream``: the body asks for a stream."""
 
     form: Form = chat_forms.CHAT
     body: bytes | AsyncIterator[bytes] = b""
-    told: Mapping[str, str] = field(default_factory=dict)
-    heard: bytearray = field(default_factory=bytearray)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    received: bytearray = field(default_factory=bytearray)
     asks_stream: bool = False
 
     async def answer(self) -> str:
-        """Returns what the assistant wrote in the bytes ``heard``."""
-        return await bodies.aside(len(self.heard), partial(self.form.answer_of, bytes(self.heard)))
+        """Returns what the assistant wrote in the bytes ``received``."""
+        return await bodies.in_thread_if_large(
+            len(self.received), partial(self.form.answer_of, bytes(self.received))
+        )
 
     async def decode(self, encoding: str) -> None:
-        """Decompresses ``heard``."""
-        read = partial(relay.plain, bytes(self.heard), encoding)
-        self.heard[:] = await bodies.aside(len(self.heard), read)
+        """Decompresses ``received``."""
+        read = partial(relay.plain, bytes(self.received), encoding)
+        self.received[:] = await bodies.in_thread_if_large(len(self.received), read)
 
 
 async def models(http: relay.Client, request: Request, name: str, send: Send) -> None:
     """Passes on the upstream's list of models, or one of them."""
     caller = await _in_thread(_KEYS, partial(_caller, request.headers))
-    await _pass_on(http, caller, request, name, Passed(), send)
+    await _relay_request(http, caller, request, name, Passed(), send)
 
 
 async def chat(http: relay.Client, request: Request, form: Form, send: Send) -> None:
     """Passes a chat on with memories added, and stores what was written."""
     caller = await _in_thread(_KEYS, partial(_caller, request.headers))
     raw = await bodies.whole(request)
-    body, talk = await bodies.aside(len(raw), partial(_read, form, raw))
+    body, talk = await bodies.in_thread_if_large(len(raw), partial(_read, form, raw))
     if is_background(request.headers, talk):
         memory = Memory("skipped-task")
     else:
         memory = await _memory_for(caller, request.headers, body, talk)
     encode = partial(_encode, raw, body, memory, form, caller.upstream.placement)
-    sent = await bodies.aside(len(raw), encode)
+    sent = await bodies.in_thread_if_large(len(raw), encode)
     noting = asyncio.create_task(_note_message(memory))
     passed = Passed(form, sent, memory.headers, asks_stream=body.get("stream") is True)
     try:
-        await _pass_on(http, caller, request, form.path, passed, send)
+        await _relay_request(http, caller, request, form.path, passed, send)
     finally:
         stored_ids = await noting
     if memory.chat and stored_ids and (text := await passed.answer()):
@@ -125,7 +127,7 @@ async def chat(http: relay.Client, request: Request, form: Form, send: Send) -> 
         await _note(f"user {stored_ids[0]}", note)
 
 
-async def hand_on(http: relay.Client, request: Request, name: str, send: Send) -> None:
+async def pass_on(http: relay.Client, request: Request, name: str, send: Send) -> None:
     """Passes on a request that is no chat as it comes, and the answer. Nothing of it is read,
     changed or remembered. Raises ApiError."""
     caller = await _in_thread(_KEYS, partial(_caller, request.headers))
@@ -149,7 +151,7 @@ async def hand_on(http: relay.Client, request: Request, name: str, send: Send) -
     if not has_body:
         sent.set()
     passed = Passed(body=body() if has_body else b"")
-    await _pass_on(http, caller, Request(request.scope, receive), name, passed, send)
+    await _relay_request(http, caller, Request(request.scope, receive), name, passed, send)
 
 
 def _caller(headers: Headers) -> Caller:
@@ -210,7 +212,7 @@ def _encode(raw: bytes, body: chat_forms.Body, memory: Memory, form: Form, place
     return bodies.encoded({**body, **changed}) if changed else raw
 
 
-async def _pass_on(
+async def _relay_request(
     http: relay.Client, caller: Caller, request: Request, path: str, passed: Passed, send: Send
 ) -> None:
     """Sends a request to the upstream, and its answer to the client as it comes."""
@@ -224,12 +226,17 @@ async def _pass_on(
         content=passed.body or None,
         headers=headers,
     )
-    added = {**passed.told, **(caller.quota.headers if caller.quota else {})}
+    added = {**passed.headers, **(caller.quota.headers if caller.quota else {})}
     async with relay.answer_of(http, upstream_request, request.receive) as answer:
         streams = relay.is_stream(answer, passed.asks_stream)
         encoding = answer.headers.get("content-encoding", "identity")
         response = await relay.response_of(
-            answer, added, passed.heard, passed.form.error_event, request.receive, streams=streams
+            answer,
+            added,
+            passed.received,
+            passed.form.error_event,
+            request.receive,
+            streams=streams,
         )
         try:
             await response(request.scope, request.receive, send)

@@ -36,8 +36,8 @@ _HERE = (
 class Gateway:
     """An ASGI application that answers below ``/v1/`` and passes all other requests on."""
 
-    def __init__(self, rest: ASGIApp) -> None:
-        self._rest = rest
+    def __init__(self, application: ASGIApp) -> None:
+        self._application = application
         self._own = CORSMiddleware(
             self._answer,
             allow_origins=settings.MIO_CORS_ORIGINS,
@@ -52,7 +52,7 @@ class Gateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         ours = scope["type"] == "http" and scope["path"].startswith(PREFIX)
-        await (self._own if ours else self._rest)(scope, receive, send)
+        await (self._own if ours else self._application)(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         has_begun = False
@@ -84,7 +84,7 @@ class Gateway:
         elif request.method == "POST" and name in FORMS:
             await exchange.chat(self._client(), request, FORMS[name], send)
         elif request.method in _METHODS and (other := _upstream_path(request)):
-            await exchange.hand_on(self._client(), request, other, send)
+            await exchange.pass_on(self._client(), request, other, send)
         else:
             raise ApiError(404, "not_found", _HERE)
 

@@ -106,7 +106,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
         traced = _trace(chat, end_user, place.session_id, search_until, speaker)
         new_block = traced.block
         if new_block and chat.placement == Upstream.Placement.TAIL:
-            new_block = unsaid(new_block, blocks.values())
+            new_block = without_carried(new_block, blocks.values())
         fresh = block = str(new_block or "")
         people |= {contact.id for contact in traced.injection.contacts} if block else set()
     if chat.placement == Upstream.Placement.SYSTEM:
@@ -143,7 +143,7 @@ def _trace(
     )
 
 
-def unsaid(block: Block, carried: Iterable[str]) -> Block:
+def without_carried(block: Block, carried: Iterable[str]) -> Block:
     """Returns ``block`` without the cards and lines that are in ``carried`` texts. A card with one
     new line is added again as a whole."""
     carried_lines = {line for text in carried for line in text.split("\n")}

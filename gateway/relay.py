@@ -35,7 +35,7 @@ _KEPT_BACK = {
 }  # fmt: skip
 _KEPT_BACK_BEGINNINGS = ("access-control-", "x-mio-")
 # Bytes of an answer that are kept for memory; and of a line before it is passed on without its end.
-MOST_HEARD = 4_000_000
+MOST_RECEIVED = 4_000_000
 MOST_LINE = 1_000_000
 # Answers that are passed on as they come, though they are no stream of events.
 _AT_ONCE = ("application/octet-stream", "application/x-ndjson", "audio/", "image/", "video/")
@@ -121,16 +121,16 @@ async def _client_leaves(receive: Receive) -> None:
 async def response_of(
     answer: httpx2.Response,
     more: Mapping[str, str],
-    heard: bytearray,
+    received: bytearray,
     error_event: Callable[[str, str], bytes],
     receive: Receive,
     *,
     streams: bool,
 ) -> Response:
     """Returns the response for the client, with ``more`` headers. A stream of events that breaks off
-    ends with an ``error_event``. Of other answers up to MOST_HEARD bytes are read first, so that one
+    ends with an ``error_event``. Of other answers up to MOST_RECEIVED bytes are read first, so that one
     that breaks off within them is an error; a longer one is passed on as it comes, and raises
-    TransportError. ``heard`` gets a copy of what is sent, unless that is longer or no text."""
+    TransportError. ``received`` gets a copy of what is sent, unless that is longer or no text."""
     headers = {
         name: value
         for name, value in answer.headers.items()
@@ -139,17 +139,17 @@ async def response_of(
     headers |= more
     if streams:
         headers["X-Accel-Buffering"] = "no"
-        return StreamingResponse(_lines(answer, heard, error_event), answer.status_code, headers)
+        return StreamingResponse(_lines(answer, received, error_event), answer.status_code, headers)
     pieces = answer.aiter_raw()
     if answer.headers.get("content-type", "").startswith(_AT_ONCE):
         return StreamingResponse(pieces, answer.status_code, headers)
     try:
-        ended = await unless_gone(_fill(heard, pieces), receive)
+        ended = await unless_gone(_fill(received, pieces), receive)
     except httpx2.TransportError as error:
         raise unreached(error) from error
     if ended:
-        return Response(bytes(heard), answer.status_code, headers)
-    return StreamingResponse(_all_pieces(heard, pieces), answer.status_code, headers)
+        return Response(bytes(received), answer.status_code, headers)
+    return StreamingResponse(_all_pieces(received, pieces), answer.status_code, headers)
 
 
 def is_stream(answer: httpx2.Response, asked: bool) -> bool:
@@ -160,33 +160,33 @@ def is_stream(answer: httpx2.Response, asked: bool) -> bool:
     )
 
 
-def plain(heard: bytes, encoding: str) -> bytes:
-    """Returns ``heard`` decompressed, as far as possible and up to MOST_HEARD bytes: some servers
+def plain(received: bytes, encoding: str) -> bytes:
+    """Returns ``received`` decompressed, as far as possible and up to MOST_RECEIVED bytes: some servers
     compress without being asked."""
     headers = {"content-encoding": encoding.removeprefix("x-")}
-    answer = httpx2.Response(200, headers=headers, stream=httpx2.ByteStream(heard))
+    answer = httpx2.Response(200, headers=headers, stream=httpx2.ByteStream(received))
     read = bytearray()
     with suppress(httpx2.DecodingError):
         for piece in answer.iter_bytes():
             read += piece
-            if len(read) > MOST_HEARD:
+            if len(read) > MOST_RECEIVED:
                 break
-    return bytes(read[:MOST_HEARD])
+    return bytes(read[:MOST_RECEIVED])
 
 
-async def _fill(heard: bytearray, pieces: AsyncIterator[bytes]) -> bool:
-    """Reads ``pieces`` into ``heard``, up to MOST_HEARD bytes; returns whether they have ended."""
+async def _fill(received: bytearray, pieces: AsyncIterator[bytes]) -> bool:
+    """Reads ``pieces`` into ``received``, up to MOST_RECEIVED bytes; returns whether they have ended."""
     async for piece in pieces:
-        heard += piece
-        if len(heard) > MOST_HEARD:
+        received += piece
+        if len(received) > MOST_RECEIVED:
             return False
     return True
 
 
-async def _all_pieces(heard: bytearray, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yields ``heard``, then the other pieces; clears ``heard``, since a part of it can't be read."""
-    first = bytes(heard)
-    heard.clear()
+async def _all_pieces(received: bytearray, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yields ``received``, then the other pieces; clears ``received``, since a part of it can't be read."""
+    first = bytes(received)
+    received.clear()
     yield first
     del first
     async for piece in pieces:
@@ -194,15 +194,15 @@ async def _all_pieces(heard: bytearray, pieces: AsyncIterator[bytes]) -> AsyncIt
 
 
 async def _lines(
-    answer: httpx2.Response, heard: bytearray, error_event: Callable[[str, str], bytes]
+    answer: httpx2.Response, received: bytearray, error_event: Callable[[str, str], bytes]
 ) -> AsyncIterator[bytes]:
     """Yields the bytes of a stream in whole lines: a line that breaks off is not sent, so that the
     error which then ends the stream is an event of its own. Lines beyond MOST_LINE come in parts."""
     line = bytearray()
     try:
         async for piece in answer.aiter_raw():
-            if len(heard) < MOST_HEARD:
-                heard += piece
+            if len(received) < MOST_RECEIVED:
+                received += piece
             end = piece.rfind(b"\n") + 1
             if not end and len(line) + len(piece) <= MOST_LINE:
                 line += piece

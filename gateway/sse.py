@@ -5,16 +5,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway.chat_messages import answer_in, said, storable, texts_in
+from gateway.chat_messages import answer_in, storable, texts_in, without_thoughts
 
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
 
 
-def completion_in(heard: bytes) -> str:
+def completion_in(received: bytes) -> str:
     """Returns the text of the first choice of a chat completion, of a stream that was cut as far as
     it came; "" if it calls tools or can't be read."""
     texts: list[str] = []
-    for event in _events(heard):
+    for event in _events(received):
         first = _first_choice(event)
         delta = first.get("delta") or first.get("message")
         if not isinstance(delta, dict):
@@ -25,7 +25,7 @@ def completion_in(heard: bytes) -> str:
             return ""
         content = delta.get("content")
         texts += [content] if isinstance(content, str) else texts_in(content or [])
-    return said(storable("".join(texts)))
+    return without_thoughts(storable("".join(texts)))
 
 
 def _first_choice(body: Any) -> dict[str, Any]:
@@ -37,11 +37,11 @@ def _first_choice(body: Any) -> dict[str, Any]:
     return {}
 
 
-def response_in(heard: bytes) -> str:
+def response_in(received: bytes) -> str:
     """Returns the text in a response of the Responses API, whole or streamed; "" if it has none."""
     response: Any = None
     items: dict[Any, dict[str, Any]] = {}
-    for event in _events(heard):
+    for event in _events(received):
         if not isinstance(event, dict):
             continue
         if "output" in event:
@@ -72,14 +72,14 @@ def _text_of(output: Any) -> str:
     return answer_in(output) if isinstance(output, list) else ""
 
 
-def _events(heard: bytes) -> Iterator[Any]:
+def _events(received: bytes) -> Iterator[Any]:
     """Yields the data of the events of a stream, whatever their names; a whole answer is one event. An
     event may have several lines of data, and a stream may be lines of JSON without a name."""
-    if heard.lstrip().startswith((b"{", b"[")) and (value := _json(heard)) is not None:
+    if received.lstrip().startswith((b"{", b"[")) and (value := _json(received)) is not None:
         yield from value if isinstance(value, list) else [value]
         return
     data = b""
-    for line in heard.removeprefix(codecs.BOM_UTF8).splitlines():
+    for line in received.removeprefix(codecs.BOM_UTF8).splitlines():
         if not line:
             data = b""
         elif line.startswith((b"data:", b"{")):

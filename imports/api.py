@@ -10,13 +10,13 @@ from rest_framework import serializers
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from accounts.cells import atomic
 from accounts.fields import Flag, Strict, Text, undo_id
 from accounts.models import EndUser
 from imports import address_book, people_intake
 from imports.dumps import BOOKS, read_book, vcard
-from imports.entry_matching import Matched, UnknownChoice
+from imports.entry_matching import EntryOutcome, UnknownChoice
 from imports.people_intake import OUTCOMES, plan
 from imports.types import Entry, NotReadable
 
@@ -70,7 +70,7 @@ class BookEntry(serializers.Serializer):
     why = serializers.SerializerMethodField(help_text="Why it means them, or makes nobody.")
     candidates = BookCandidate(many=True)
 
-    def get_why(self, matched: Matched) -> str:
+    def get_why(self, matched: EntryOutcome) -> str:
         return str(matched.why or "")
 
 
@@ -109,7 +109,7 @@ class AddressBook(UserView):
             for name, form in BOOKS.items()
         ],
     )
-    def get(self, query: Asked) -> HttpResponse:
+    def get(self, query: Validated) -> HttpResponse:
         """The people of a user as an address book
 
         A file: vCard 4.0, or a CSV that Google Contacts takes. It includes relations and notes;
@@ -117,7 +117,7 @@ class AddressBook(UserView):
         return as_file(self.end_user, BOOKS[query["format"]])
 
     @operation("address_book_create", BookImport, body=BookForm)
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """Import an address book
 
         Imports all of it or nothing, as one change. With `dry_run` nothing is written: the answer

@@ -39,7 +39,7 @@ class UnknownChoice(CodedError):
 
 
 @dataclass(slots=True)
-class Known:
+class KnownContact:
     """A contact that an entry may match, with the values that entries added (unsaved). ``number``
     is the number of the entry that created it, 0 for a stored contact."""
 
@@ -71,56 +71,56 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class EntryOutcome:
     """The outcome for an entry. ``known`` is the contact that it matches or creates, ``adds`` the
     values that this contact lacks (of aliases, those to add), ``candidates`` those to choose from."""
 
     entry: Entry
     outcome: Outcome
-    known: Known | None = None
+    known: KnownContact | None = None
     adds: Mapping[str, Any] = field(default_factory=dict)
     why: Reason | None = None
-    candidates: tuple[Known, ...] = ()
+    candidates: tuple[KnownContact, ...] = ()
 
 
 def match(
     end_user: EndUser, entries: Iterable[Entry], choices: Mapping[int, str] | None = None
-) -> tuple[list[Matched], "Circle"]:
+) -> tuple[list[EntryOutcome], "KnownPeople"]:
     """Returns the outcome of each entry, and all people known after them. ``choices`` decide some
     entries by their numbers: ``new``, ``skip``, or the key of a contact. Raises UnknownChoice."""
-    circle, open_choices = Circle(end_user), dict(choices or {})
-    matched = [circle.take(entry, open_choices.pop(entry.number, "")) for entry in entries]
+    people, open_choices = KnownPeople(end_user), dict(choices or {})
+    matched = [people.take(entry, open_choices.pop(entry.number, "")) for entry in entries]
     for number in open_choices:
         raise UnknownChoice("no_such_entry", number=number)
-    return matched, circle
+    return matched, people
 
 
-class Circle:
+class KnownPeople:
     """The people of an end user, indexed by name, alias and identifying values."""
 
     def __init__(self, end_user: EndUser) -> None:
         self.end_user = end_user
-        self.by_key: dict[str, Known] = {}
-        self._by_name: dict[str, list[Known]] = defaultdict(list)
-        self._by_alias: dict[str, list[Known]] = defaultdict(list)
-        self._by_value: dict[tuple[str, str], list[Known]] = defaultdict(list)
+        self.by_key: dict[str, KnownContact] = {}
+        self._by_name: dict[str, list[KnownContact]] = defaultdict(list)
+        self._by_alias: dict[str, list[KnownContact]] = defaultdict(list)
+        self._by_value: dict[tuple[str, str], list[KnownContact]] = defaultdict(list)
         if end_user.pk is None:  # not stored yet, so there are no contacts
             return
         rows = Contact.objects.of(end_user).standing().light().order_by("namesake", "pk")
         for contact in rows:
             contact.end_user = end_user
-            self._add(Known(contact))
+            self._add(KnownContact(contact))
 
-    def take(self, entry: Entry, choice: str) -> Matched:
+    def take(self, entry: Entry, choice: str) -> EntryOutcome:
         """Returns the outcome of an entry, whose contact is then indexed. Raises UnknownChoice."""
         if not names.name_key(entry.name):
-            return Matched(entry, "skipped", why=Reason("entry_without_name"))
+            return EntryOutcome(entry, "skipped", why=Reason("entry_without_name"))
         try:
             entry = replace(entry, name=store.clean_name(entry.name))
         except store.InvalidContact:
-            return Matched(entry, "skipped", why=Reason("entry_name_too_long"))
+            return EntryOutcome(entry, "skipped", why=Reason("entry_name_too_long"))
         if choice == SKIP:
-            return Matched(entry, "skipped", why=Reason("entry_left_out"))
+            return EntryOutcome(entry, "skipped", why=Reason("entry_left_out"))
         if choice == NEW:
             return self._create(entry, Reason("entry_chosen"))
         if choice and choice not in self.by_key:
@@ -129,12 +129,12 @@ class Circle:
             return self._update(entry, self.by_key[choice], Reason("entry_chosen"))
         return self._match(entry)
 
-    def find(self, name: str) -> list[Known]:
+    def find(self, name: str) -> list[KnownContact]:
         """Returns the people with this name; if there are none, those with this alias."""
         key = names.name_key(name)
         return self._by_name.get(key) or self._by_alias.get(key, []) if key else []
 
-    def _match(self, entry: Entry) -> Matched:
+    def _match(self, entry: Entry) -> EntryOutcome:
         """Matches an entry by name or alias, unless birthdays differ; else by an equal birthday,
         phone or email together with a similar name."""
         namesakes = self.find(entry.name)
@@ -160,7 +160,7 @@ class Circle:
             return self._update(entry, similar[0], Reason("entry_like_name", keys=keys))
         return self._create(entry, None)
 
-    def _similar(self, entry: Entry) -> list[Known]:
+    def _similar(self, entry: Entry) -> list[KnownContact]:
         """Returns people of similar name who share an identifying value; no birthday differs."""
         sharing = {
             one.key: one
@@ -177,7 +177,7 @@ class Circle:
             if one.is_like(entry_keys) or _is_suffix((entry.name, *entry.aliases), one.all_names)
         ]
 
-    def _create(self, entry: Entry, why: Reason | None) -> Matched:
+    def _create(self, entry: Entry, why: Reason | None) -> EntryOutcome:
         """Creates an unsaved contact from the entry and indexes it."""
         namesakes = self._by_name.get(names.name_key(entry.name), [])
         values = {
@@ -193,15 +193,15 @@ class Circle:
         contact.side_by_side = sorted(
             key for key, listed in contact.attributes.items() if len(listed) > 1 and is_single(key)
         )
-        known = Known(contact, entry.number)
+        known = KnownContact(contact, entry.number)
         self._add(known)
-        return Matched(entry, "new", known, why=why)
+        return EntryOutcome(entry, "new", known, why=why)
 
-    def _update(self, entry: Entry, known: Known, why: Reason) -> Matched:
+    def _update(self, entry: Entry, known: KnownContact, why: Reason) -> EntryOutcome:
         """Adds the values of the entry that the contact lacks to it (unsaved)."""
         adds = _missing_values(known, entry)
         if not adds:
-            return Matched(entry, "same", known, why=why)
+            return EntryOutcome(entry, "same", known, why=why)
         known.contact.aliases = [*known.contact.aliases, *adds.get("aliases", ())]
         known.name_keys = set()
         columns = {column: value for column, value in adds.items() if column != "aliases"}
@@ -211,16 +211,16 @@ class Circle:
             }
         edit.assign(known.contact, columns)
         self._index(known, adds.get("aliases", ()), adds.get("attributes", {}))
-        return Matched(entry, "changed", known, adds, why)
+        return EntryOutcome(entry, "changed", known, adds, why)
 
-    def _add(self, known: Known) -> None:
+    def _add(self, known: KnownContact) -> None:
         self.by_key[known.key] = known
         self._by_name[known.contact.name_key].append(known)
         identifying = {key: known.values(key) for key in _IDENTIFYING}
         self._index(known, known.contact.aliases, identifying)
 
     def _index(
-        self, known: Known, aliases: Iterable[str], attributes: Mapping[str, Sequence[str]]
+        self, known: KnownContact, aliases: Iterable[str], attributes: Mapping[str, Sequence[str]]
     ) -> None:
         for alias in aliases:
             self._by_alias[names.name_key(alias)].append(known)
@@ -236,9 +236,9 @@ def _identifying_values(attributes: Mapping[str, Sequence[str]]) -> Iterator[tup
                 yield attribute, compared
 
 
-def _undecided(entry: Entry, candidates: Sequence[Known]) -> Matched:
+def _undecided(entry: Entry, candidates: Sequence[KnownContact]) -> EntryOutcome:
     first = tuple(candidates[:MOST_CANDIDATES])
-    return Matched(entry, "undecided", why=Reason("entry_several"), candidates=first)
+    return EntryOutcome(entry, "undecided", why=Reason("entry_several"), candidates=first)
 
 
 def _name_keys(all_names: Sequence[str]) -> set[str]:
@@ -247,7 +247,7 @@ def _name_keys(all_names: Sequence[str]) -> set[str]:
     return {key.key for key in keys if key.how in ("name", "alias")}
 
 
-def _narrowed(fitting: Sequence[Known], entry: Entry) -> list[Known]:
+def _narrowed(fitting: Sequence[KnownContact], entry: Entry) -> list[KnownContact]:
     """Returns those of several people of one name who match the entry: the one who shares an
     identifying value, else the one with its namesake number, else one who already has all its
     values. All of them if nothing decides; none if nobody has its number."""
@@ -261,7 +261,7 @@ def _narrowed(fitting: Sequence[Known], entry: Entry) -> list[Known]:
     return complete[:1] or list(fitting)
 
 
-def _match_reason(known: Known, entry: Entry) -> Reason:
+def _match_reason(known: KnownContact, entry: Entry) -> Reason:
     if keys := _shared_attributes(known, entry):
         return Reason("entry_same_value", keys=keys)
     if known.contact.name_key == names.name_key(entry.name):
@@ -279,12 +279,12 @@ def _is_suffix(entry_names: Iterable[str], known_names: Iterable[str]) -> bool:
     )
 
 
-def _shared_attributes(known: Known, entry: Entry) -> list[str]:
+def _shared_attributes(known: KnownContact, entry: Entry) -> list[str]:
     """Returns the identifying attributes of which both have an equal value."""
     return [key for key in _IDENTIFYING if _shares_value(known, entry, key)]
 
 
-def _shares_value(known: Known, entry: Entry, key: str) -> bool:
+def _shares_value(known: KnownContact, entry: Entry, key: str) -> bool:
     return any(
         entry_value == known_value
         or (
@@ -302,12 +302,12 @@ def _same_year(birthday: str, other: str) -> bool:
     return len({day.year for day in days}) < 2
 
 
-def _birthday_differs(known: Known, entry: Entry) -> bool:
+def _birthday_differs(known: KnownContact, entry: Entry) -> bool:
     both = known.values("birthday") and entry.attributes.get("birthday")
     return bool(both) and not _shares_value(known, entry, "birthday")
 
 
-def _missing_values(known: Known, entry: Entry) -> dict[str, Any]:
+def _missing_values(known: KnownContact, entry: Entry) -> dict[str, Any]:
     """Returns the values of an entry that the contact lacks, by column. A known single value stays:
     it is newer than an address book."""
     values: dict[str, Any] = {}

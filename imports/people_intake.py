@@ -17,7 +17,7 @@ from accounts.models import Change, EndUser
 from contacts import relations, store
 from contacts.models import Contact, Relation
 from imports.dumps.person_fields import RELATIONS
-from imports.entry_matching import Circle, Known, Matched, match
+from imports.entry_matching import EntryOutcome, KnownContact, KnownPeople, match
 from imports.models import Import
 from imports.types import Dump, Entry, NotReadable
 from memories import queue
@@ -45,7 +45,7 @@ class Plan:
     ``relations``, all unsaved; ``known_memories`` counts the memories that are stored already."""
 
     dump: Dump
-    matched: Sequence[Matched]
+    matched: Sequence[EntryOutcome]
     memories: Sequence[tuple[Memory, Sequence[Contact]]]
     relations: Sequence[Relation]
     known_memories: int
@@ -75,7 +75,7 @@ def plan(end_user: EndUser, dump: Dump, choices: Mapping[int, str] | None = None
         left_out=dump.left_out + len(dump.statements) - len(statements),
     )
     entries = [_in_language(entry, end_user.language) for entry in dump.entries]
-    matched, circle = match(end_user, entries, choices)
+    matched, known_people = match(end_user, entries, choices)
     by_number = {one.entry.number: one.known for one in matched if one.known is not None}
     drafts = list(_drafts(end_user, dump, matched, by_number))
     stored_ids = _stored_ids(end_user, [memory for memory, _ in drafts])
@@ -87,7 +87,7 @@ def plan(end_user: EndUser, dump: Dump, choices: Mapping[int, str] | None = None
         dump,
         matched,
         list(new_memories.values()),
-        list(_relations(end_user, dump, matched, by_number, circle)),
+        list(_relations(end_user, dump, matched, by_number, known_people)),
         len({memory.content_hash for memory, _ in drafts}) - len(new_memories),
     )
 
@@ -103,7 +103,10 @@ def _relation_word(kind: str, language: str) -> str:
 
 
 def _drafts(
-    end_user: EndUser, dump: Dump, matched: Sequence[Matched], by_number: Mapping[int, Known]
+    end_user: EndUser,
+    dump: Dump,
+    matched: Sequence[EntryOutcome],
+    by_number: Mapping[int, KnownContact],
 ) -> Iterator[tuple[Memory, Sequence[Contact]]]:
     """Yields unsaved memories for all notes and statements about people who are taken in, or about
     the user, each with the contacts that it is about."""
@@ -167,9 +170,9 @@ def _stored_ids(end_user: EndUser, memories: Sequence[Memory]) -> set[Any]:
 def _relations(
     end_user: EndUser,
     dump: Dump,
-    matched: Sequence[Matched],
-    by_number: Mapping[int, Known],
-    circle: Circle,
+    matched: Sequence[EntryOutcome],
+    by_number: Mapping[int, KnownContact],
+    known_people: KnownPeople,
 ) -> Iterator[Relation]:
     """Yields the new relations between people who are known after the import, each once."""
     from_entries = [
@@ -177,7 +180,7 @@ def _relations(
         for one in matched
         if one.known is not None
         for related in one.entry.related
-        if len(others := [p for p in circle.find(related.name) if p is not one.known]) == 1
+        if len(others := [p for p in known_people.find(related.name) if p is not one.known]) == 1
     ]
     from_ties = [
         (by_number[tie.subject], tie.kind, by_number[tie.object])

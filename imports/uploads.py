@@ -20,7 +20,7 @@ from accounts.models import EndUser
 from accounts.reasons import Skipped, stored
 from accounts.scope import all_users
 from imports import dumps, intake, overview, people_intake
-from imports.entry_matching import Known, Matched, UnknownChoice
+from imports.entry_matching import EntryOutcome, KnownContact, UnknownChoice
 from imports.models import Import
 from imports.types import DayOrderUnknown, Dump, NotReadable
 from understanding.text import estimate_tokens
@@ -38,7 +38,7 @@ WAITING = (Import.State.UPLOADED, Import.State.READY, Import.State.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Preview:
     """What a page shows of an uploaded file. ``guess`` and ``me`` are keys of speakers or owners,
     ``choices`` are by the number of an entry; ``why``, ``error`` and ``skipped`` are stored
     reasons. ``owners`` are those who may be the user until that is ``answered``; then ``counts``
@@ -80,7 +80,7 @@ def keep(end_user: EndUser, upload: UploadedFile, zone: str = "") -> Import:
     with path_of(import_).open("wb") as file:
         for chunk in upload.chunks():
             file.write(chunk)
-    _store_found(import_, Found(Path(upload.name or "").name[:LONGEST_NAME]))
+    _store_preview(import_, Preview(Path(upload.name or "").name[:LONGEST_NAME]))
     return import_
 
 
@@ -94,13 +94,13 @@ def _folder() -> Path:
     return folder
 
 
-def found_in(import_: Import) -> Found | None:
+def preview_of(import_: Import) -> Preview | None:
     """Returns what was found in a file; None once it is deleted."""
     try:
         text = path_of(import_).with_suffix(".json").read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    return Found(**json.loads(text))
+    return Preview(**json.loads(text))
 
 
 def enqueue(task: str, import_: Import) -> None:
@@ -119,40 +119,42 @@ def look(import_id: str) -> None:
     twice."""
     if (import_ := _import_in(import_id, Import.State.UPLOADED)) is None:
         return
-    earlier = found_in(import_) or Found("")
+    earlier = preview_of(import_) or Preview("")
     path, zone = path_of(import_), zone_of(import_)
     try:
         dump = dumps.read(path, earlier.me if earlier.answered else None, earlier.name)
         if dump is not None:
-            _mark_ready(import_, _found_in_dump(import_, dump, earlier), len(dump.entries))
+            _mark_ready(import_, _preview_of_dump(import_, dump, earlier), len(dump.entries))
             return
         names = import_.end_user.names
         chat = overview.look(path, zone, import_.day_first, names, earlier.name)
     except NotReadable as error:
         asks = isinstance(error, DayOrderUnknown)
-        _store_found(import_, Found(earlier.name, error=stored(error.reason), asks_day_order=asks))
+        _store_preview(
+            import_, Preview(earlier.name, error=stored(error.reason), asks_day_order=asks)
+        )
         state = Import.State.READY if asks else Import.State.FAILED
         Import.objects.filter(pk=import_.pk).update(
             state=state, error=stored(error.reason), looked_at=timezone.now()
         )
         return
-    _mark_ready(import_, _found_in_chat(import_, chat, earlier.name), chat.messages)
+    _mark_ready(import_, _preview_of_chat(import_, chat, earlier.name), chat.messages)
 
 
-def _mark_ready(import_: Import, found: Found, total: int) -> None:
-    _store_found(import_, found)
+def _mark_ready(import_: Import, preview: Preview, total: int) -> None:
+    _store_preview(import_, preview)
     Import.objects.filter(pk=import_.pk).update(
         state=Import.State.READY,
         error="",
-        format=found.format,
+        format=preview.format,
         total=total,
         looked_at=timezone.now(),
     )
 
 
-def _found_in_chat(import_: Import, chat: overview.Overview, name: str) -> Found:
+def _preview_of_chat(import_: Import, chat: overview.Overview, name: str) -> Preview:
     speakers = chat.most_first()
-    found = Found(
+    preview = Preview(
         name,
         **chat.figures(chat.guess),
         asks=chat.asks,
@@ -164,12 +166,12 @@ def _found_in_chat(import_: Import, chat: overview.Overview, name: str) -> Found
         why=stored(chat.guess_reason or ""),
         skipped=_stored_reasons(chat.skipped),
     )
-    return found if import_.day_first is None else replace(found, day_first=import_.day_first)
+    return preview if import_.day_first is None else replace(preview, day_first=import_.day_first)
 
 
-def _found_in_dump(import_: Import, dump: Dump, earlier: Found) -> Found:
+def _preview_of_dump(import_: Import, dump: Dump, earlier: Preview) -> Preview:
     """Returns who of a file may be the user; once that is answered, what the import would change."""
-    found = Found(
+    preview = Preview(
         earlier.name,
         format=dump.format,
         owners=[
@@ -183,11 +185,11 @@ def _found_in_dump(import_: Import, dump: Dump, earlier: Found) -> Found:
         skipped=_stored_reasons(dump.skipped),
     )
     if dump.owners and not earlier.answered:
-        return found
+        return preview
     planned = people_intake.plan(import_.end_user, dump)
     matched = sorted(planned.matched, key=lambda one: _ORDER.index(one.outcome))
     return replace(
-        found,
+        preview,
         counts=planned.counts,
         entries=[_entry_as_json(one) for one in matched[:SHOWN_ENTRIES]],
         answered=True,
@@ -204,7 +206,7 @@ def _stored_reasons(skipped: Skipped) -> list[str]:
     return [stored(one) for one in skipped.named[:SHOWN]]
 
 
-def _added_values(matched: Matched) -> dict[str, list[str]]:
+def _added_values(matched: EntryOutcome) -> dict[str, list[str]]:
     """Returns the values that an entry adds, by attribute or column; of a new contact, all values."""
     adds = asdict(matched.entry) if matched.outcome == "new" else matched.adds
     plain = {name: [adds[name]] for name in ("relationship", "gender") if adds.get(name)}
@@ -212,7 +214,7 @@ def _added_values(matched: Matched) -> dict[str, list[str]]:
     return {**plain, "aliases": list(adds.get("aliases", ())), **attributes}
 
 
-def _entry_as_json(matched: Matched) -> dict[str, Any]:
+def _entry_as_json(matched: EntryOutcome) -> dict[str, Any]:
     return {
         "number": matched.entry.number,
         "name": matched.entry.name,
@@ -228,7 +230,7 @@ def _entry_as_json(matched: Matched) -> dict[str, Any]:
     }
 
 
-def _name_with_details(known: Known) -> str:
+def _name_with_details(known: KnownContact) -> str:
     keys = ("company", "birthday", "phone", "location")
     values = [known.contact.relationship, *(v for key in keys for v in known.values(key)[:1])]
     details = ", ".join([value for value in values if value][:2])
@@ -236,13 +238,13 @@ def _name_with_details(known: Known) -> str:
 
 
 def answer(import_: Import, state: Import.State, **answers: Any) -> bool:
-    """Stores answers in ``Found``, and queues the file to be read again (UPLOADED) or imported
+    """Stores answers in ``Preview``, and queues the file to be read again (UPLOADED) or imported
     (RUNNING). Returns False if the import does not wait for an answer."""
-    found = found_in(import_)
+    preview = preview_of(import_)
     ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
-    if found is None or not ready.update(state=state):
+    if preview is None or not ready.update(state=state):
         return False
-    _store_found(import_, replace(found, **answers))
+    _store_preview(import_, replace(preview, **answers))
     enqueue("look" if state == Import.State.UPLOADED else "take_in", import_)
     return True
 
@@ -253,12 +255,12 @@ def take_in(import_id: str) -> None:
     if (import_ := _import_in(import_id, Import.State.RUNNING)) is None:
         return
     until = time.monotonic() + TURN
-    path, found = path_of(import_), found_in(import_) or Found("")
+    path, preview = path_of(import_), preview_of(import_) or Preview("")
     try:
-        dump = dumps.read(path, found.me if found.answered else None, found.name)
+        dump = dumps.read(path, preview.me if preview.answered else None, preview.name)
         if dump is not None:
-            _take_in_people(import_, dump, found)
-        elif not _take_in_chat(import_, found, path, until):
+            _take_in_people(import_, dump, preview)
+        elif not _take_in_chat(import_, preview, path, until):
             enqueue("take_in", import_)
             return
     except NotReadable as error:
@@ -266,22 +268,22 @@ def take_in(import_id: str) -> None:
     drop(import_)
 
 
-def _take_in_chat(import_: Import, found: Found, path: Path, until: float) -> bool:
+def _take_in_chat(import_: Import, preview: Preview, path: Path, until: float) -> bool:
     """Imports turns until the time ``until``; returns whether all are stored."""
     zone, day_first = zone_of(import_), import_.day_first
-    chat = overview.look(path, zone, day_first, (), found.name)
-    turns = overview.turns(path, zone, day_first, found.name)
-    me = intake.choose(chat, found.me)
-    return intake.load(import_, chat, me, turns, found.actor, until=until)
+    chat = overview.look(path, zone, day_first, (), preview.name)
+    turns = overview.turns(path, zone, day_first, preview.name)
+    me = intake.choose(chat, preview.me)
+    return intake.load(import_, chat, me, turns, preview.actor, until=until)
 
 
-def _take_in_people(import_: Import, dump: Dump, found: Found) -> None:
+def _take_in_people(import_: Import, dump: Dump, preview: Preview) -> None:
     """Imports people and memories, without choices whose person is gone. Raises NotReadable."""
-    choices = {int(number): choice for number, choice in found.choices.items()}
+    choices = {int(number): choice for number, choice in preview.choices.items()}
     while True:
         try:
             people_intake.take_in(
-                import_.end_user, dump, choices, actor=found.actor, import_=import_
+                import_.end_user, dump, choices, actor=preview.actor, import_=import_
             )
             return
         except UnknownChoice as error:
@@ -310,7 +312,7 @@ def clean() -> None:
     Import.objects.filter(state__in=WAITING[:2], created_at__lte=since).delete()
 
 
-def _store_found(import_: Import, found: Found) -> None:
+def _store_preview(import_: Import, preview: Preview) -> None:
     path = path_of(import_).with_suffix(".json")
-    text = json.dumps(asdict(found), cls=DjangoJSONEncoder, ensure_ascii=False)
+    text = json.dumps(asdict(preview), cls=DjangoJSONEncoder, ensure_ascii=False)
     path.write_text(text, encoding="utf-8")

@@ -24,8 +24,8 @@ MAX_BODY = 100_000
 class Gate:
     """An ASGI application that answers below ``/mcp`` and passes all other requests on."""
 
-    def __init__(self, rest: ASGIApp) -> None:
-        self._rest = rest
+    def __init__(self, application: ASGIApp) -> None:
+        self._application = application
         self._manager: StreamableHTTPSessionManager | None = None
         self._starting: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
@@ -33,7 +33,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if scope["type"] != "http" or not (path == PATH or path.startswith(f"{PATH}/")):
-            await self._rest(scope, receive, send)
+            await self._application(scope, receive, send)
             return
         try:
             identified = await asyncio.to_thread(_caller, scope)

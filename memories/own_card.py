@@ -61,7 +61,7 @@ def text_of(end_user: EndUser) -> str:
     partners or relatives, the most mentioned first. One statement."""
     attributes = current_attributes(end_user)
     kin = [KIN + kind for group in ("partner", "family") for kind in kinds_of(group)]
-    with_role = wording(end_user.reads)["note"]
+    with_role = wording(end_user.writing_language)["note"]
     # Twice as many as are shown, since a name alone may look like a relative's.
     contacts = fetch(_SQL["family"], [end_user.pk, end_user.pk, kin, 2 * MOST_FAMILY])
     relatives = [
@@ -70,7 +70,9 @@ def text_of(end_user: EndUser) -> str:
         if is_family(name, role)
     ][:MOST_FAMILY]
     shown = {**attributes, "family": [*attributes.get("family", []), *relatives]}
-    return render({key: shown[key] for key in ON_OWN_CARD if shown.get(key)}, end_user.reads)
+    return render(
+        {key: shown[key] for key in ON_OWN_CARD if shown.get(key)}, end_user.writing_language
+    )
 
 
 def is_family(name: str, relationship: str) -> bool:

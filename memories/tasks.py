@@ -186,7 +186,7 @@ def suggest(end_user_id: int) -> None:
 def run_job(name: str) -> None:
     """Runs a maintenance job, and queues the rest of it if it stopped at its bound. If no cell is
     chosen, as when the schedule calls it with several cells, queues it for each cell."""
-    if cells.chosen() is None:
+    if cells.entered_cell() is None:
         for cell in cells.names():
             with cells.entered(cell):
                 enqueue("run_job", name)

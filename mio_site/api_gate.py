@@ -32,14 +32,14 @@ _PROBES = ThreadPoolExecutor(2, "probe")
 class Gate:
     """Answers the API and the probes, and passes on pages, unknown addresses and coroutines."""
 
-    def __init__(self, rest: ASGIApp) -> None:
-        self._rest = rest
+    def __init__(self, application: ASGIApp) -> None:
+        self._application = application
         self._handler = ApiHandler()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         view = _view(scope)
         if view is None:
-            await self._rest(scope, receive, send)
+            await self._application(scope, receive, send)
         else:
             await self._handler({**scope, "view": view}, receive, send)
 

@@ -259,7 +259,7 @@ def _schema_suffix(database: DumpedDatabase) -> str:
     return "" if database.schema_name == "public" else f"?schema={database.schema_name}"
 
 
-def put_back(file: Path, manifest: Manifest) -> None:
+def restore_backup(file: Path, manifest: Manifest) -> None:
     """Replaces the databases by those of a backup. Raises DumpError if nothing is changed,
     CommandError if only some were replaced."""
     with ExitStack() as stack:

@@ -74,13 +74,13 @@ def follow_queue() -> None:
     post_execute_in_worker.connect(_on_end, dispatch_uid="telemetry")
 
 
-def requests(rest: ASGIApp) -> ASGIApp:
+def requests(application: ASGIApp) -> ASGIApp:
     """Wraps an ASGI application: a span for each request except those of probes."""
 
     async def traced(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if scope["type"] != "http" or path in _QUIET:
-            await rest(scope, receive, send)
+            await application(scope, receive, send)
             return
         method = scope["method"] if scope["method"] in _METHODS else "_OTHER"
         route = next((at for at in _GATES if path == at or path.startswith(f"{at}/")), "")
@@ -88,7 +88,7 @@ def requests(rest: ASGIApp) -> ASGIApp:
             f"{method} {route}".strip(),
             {"http.request.method": method, **({"http.route": route} if route else {})},
             kind=SpanKind.SERVER,
-            context=tracing.told_by(dict(Headers(scope=scope))),
+            context=tracing.context_of(dict(Headers(scope=scope))),
         ) as span:
 
             async def sending(message: Message) -> None:
@@ -98,7 +98,7 @@ def requests(rest: ASGIApp) -> ASGIApp:
                         tracing.failed(span, str(message["status"]))
                 await send(message)
 
-            await rest(scope, receive, sending)
+            await application(scope, receive, sending)
 
     return traced
 
@@ -129,7 +129,7 @@ def _on_spawn(**_kwargs: Any) -> None:
 
 
 def _on_enqueue(task: dict[str, Any], **_kwargs: Any) -> None:
-    if trace := tracing.carried():
+    if trace := tracing.trace_headers():
         task["trace"] = {**trace, "request_id": request_id.current()}
 
 
@@ -144,7 +144,7 @@ def _on_begin(task: dict[str, Any], **_kwargs: Any) -> None:
         f"task {str(function).rpartition('.')[2]}",
         attributes,
         kind=SpanKind.CONSUMER,
-        context=tracing.told_by(trace),
+        context=tracing.context_of(trace),
     )
     _task.enter_context(request_id.continued(queued_in))
     _task.enter_context(span)

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import cells
-from accounts.api import AppView, Asked, operation
+from accounts.api import AppView, Validated, operation
 from accounts.errors import ApiError, first_or_404, unknown
 from accounts.fields import Flag, RowSerializer, Strict, Text
 from accounts.paging import PageQuery, listed, of_cells, page, page_of
@@ -107,13 +107,13 @@ class _EndpointView(AppView):
 
 class Webhooks(_EndpointView):
     @operation("webhooks_list", page_of(EndpointSerializer), query=PageQuery)
-    def get(self, query: Asked) -> Response:
+    def get(self, query: Validated) -> Response:
         """The webhooks of the app, newest first"""
         rows = Endpoint.objects.filter(app=self.app)
         return page(self.request, rows, "created_at", query, listed(EndpointSerializer))
 
     @operation("webhooks_create", {201: EndpointWithSecret}, body=EndpointForm)
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """Have events sent to an address
 
         The secret is in this answer only."""
@@ -133,7 +133,7 @@ class OneWebhook(_EndpointView):
         return EndpointSerializer(self.endpoint).data
 
     @operation("webhooks_update", EndpointSerializer, body=EndpointEdit, partial=True)
-    def patch(self, asked: Asked, **_parts: Any) -> Any:
+    def patch(self, asked: Validated, **_parts: Any) -> Any:
         """Change, stop or start a webhook
 
         Only the fields given change."""
@@ -174,7 +174,7 @@ class Deliveries(_EndpointView):
     of_deliveries = True
 
     @operation("webhooks_deliveries_list", page_of(DeliverySerializer), query=PageQuery)
-    def get(self, query: Asked, **_parts: Any) -> Response:
+    def get(self, query: Validated, **_parts: Any) -> Response:
         """The deliveries of a webhook, newest first"""
         rows = Delivery.objects.filter(endpoint=self.endpoint)
         return page(self.request, rows, "created_at", query, listed(DeliverySerializer))

@@ -56,7 +56,7 @@ class MioCommand(BaseCommand):
         placed = placement.find(owner.pk, external_id) if owner is not None else None
         if placed is not None and placed.moving_to:
             raise CommandError(f"The end user {external_id!r} is being moved: wait for its end.")
-        return placed.cell if placed is not None else placement.roomiest()
+        return placed.cell if placed is not None else placement.emptiest_cell()
 
     def _execute_everywhere(self, *args: Any, **options: Any) -> None:
         """Runs the command in all cells, even if it fails in some. Raises CommandError for those."""

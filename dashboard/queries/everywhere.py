@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from accounts.cells import fetch
 from accounts.models import EndUser
-from accounts.paging import merged
+from accounts.paging import first_merged
 from accounts.sql_files import sql_pieces
 from contacts import key_index
 from contacts.models import Contact, ContactQuerySet
@@ -34,9 +34,11 @@ def search_everywhere(users: QuerySet[EndUser], q: str) -> dict[str, list[Any]]:
         return {"people": [], "users": [], "memories": []}
     with_id = users.filter(external_id__icontains=q)
     return {
-        "people": merged(users, lambda part: _shown_people(part, q), _MOST_MENTIONED, SHOWN),
-        "users": merged(with_id, lambda part: list(part.order_by(*_BY_ID)[:SHOWN]), _BY_ID, SHOWN),
-        "memories": merged(users, lambda part: _memories_with_words(part, q), _LATEST, SHOWN),
+        "people": first_merged(users, lambda part: _shown_people(part, q), _MOST_MENTIONED, SHOWN),
+        "users": first_merged(
+            with_id, lambda part: list(part.order_by(*_BY_ID)[:SHOWN]), _BY_ID, SHOWN
+        ),
+        "memories": first_merged(users, lambda part: _memories_with_words(part, q), _LATEST, SHOWN),
     }
 
 

@@ -70,7 +70,7 @@ def sessions(end_user: EndUser) -> list[Session]:
 def examples(end_user: EndUser, known: Sequence[Session]) -> list[dict[str, str]]:
     """Returns messages to try about this user's own people, each with what it ``shows``: the first
     by pronoun if the latest session makes clear who is meant, the others by name."""
-    language, suggested = end_user.reads, list[dict[str, str]]()
+    language, suggested = end_user.writing_language, list[dict[str, str]]()
     latest = Contact.objects.of(end_user).standing().order_by("-last_mentioned_at", "id")
     people = list(latest.only("name", "gender")[: EXAMPLES * 2])
     for person in people:

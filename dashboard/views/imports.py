@@ -46,7 +46,7 @@ def imports(
     busy = any(row.state in (Import.State.UPLOADED, Import.State.RUNNING) for row in rows)
     context = {
         "end_user": end_user,
-        "rows": [(row, TITLES.get(row.format, ""), uploads.found_in(row)) for row in rows],
+        "rows": [(row, TITLES.get(row.format, ""), uploads.preview_of(row)) for row in rows],
         "busy": busy,
         "formats": {
             "chats": dict.fromkeys(TITLES[one.NAME].partition(" (")[0] for one in FORMATS),
@@ -89,7 +89,7 @@ def one_import(
 ) -> HttpResponse:
     """The page of one import: what is in the file, who the user is, and its progress."""
     import_ = _import(end_user, chat)
-    found = uploads.found_in(import_)
+    found = uploads.preview_of(import_)
     context = {
         "end_user": end_user,
         "import": import_,
@@ -131,7 +131,7 @@ def look_again(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRespo
 def say_who(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Stores who in a file of people is the user, and has it looked through again."""
     import_ = _import(end_user, chat)
-    found, me = uploads.found_in(import_), request.POST.get("me")
+    found, me = uploads.preview_of(import_), request.POST.get("me")
     if found is None:
         return _refuse_file(request, end_user)
     keys = [one["key"] for one in found.owners] + ([""] if found.may_be_none else [])
@@ -152,7 +152,7 @@ def address_book(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Starts the import of a file, with the answers and choices made."""
     import_, sent = _import(end_user, chat), request.POST
-    found, me = uploads.found_in(import_), sent.get("me", "")
+    found, me = uploads.preview_of(import_), sent.get("me", "")
     if found is None or found.error or not (found.messages or found.answered):
         return _refuse_file(request, end_user)
     chosen = {}

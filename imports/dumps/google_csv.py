@@ -103,8 +103,8 @@ def _entry(number: int, row: Row) -> Entry:
         clean(row.get(f"{name} Name", "")) for name in ("First", "Middle", "Last")
     )
     full_names = [person_fields.joined_name(last, first, middle), clean(row.get("Name", ""))]
-    names = person_fields.once([*full_names, *_cell_values(row.get("Nickname", ""))])
-    name, *aliases = names or person_fields.once([clean(row.get("File As", ""))]) or [""]
+    names = person_fields.unique_names([*full_names, *_cell_values(row.get("Nickname", ""))])
+    name, *aliases = names or person_fields.unique_names([clean(row.get("File As", ""))]) or [""]
     if (
         not (first or last)
         and name.casefold() == clean(row.get("Organization Name", "")).casefold()

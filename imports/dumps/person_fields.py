@@ -29,7 +29,7 @@ def clean(text: str) -> str:
     return " ".join(storable(text).split())[:MAX_VALUE]
 
 
-def once(candidates: Iterable[str]) -> list[str]:
+def unique_names(candidates: Iterable[str]) -> list[str]:
     """Returns the names, each once, without texts that are no name."""
     name_by_key: dict[str, str] = {}
     for name in candidates:

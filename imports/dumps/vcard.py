@@ -191,7 +191,9 @@ def _names(values: CardValues) -> list[str]:
     comma, which has the family name first, is left out if the card has the parts of the name."""
     built = values.get("N", ())
     formatted = [name for name in values.get("FN", ()) if "," not in name or not built]
-    return person_fields.once(filter(_is_name, (*formatted, *built, *values.get("NICKNAME", ()))))
+    return person_fields.unique_names(
+        filter(_is_name, (*formatted, *built, *values.get("NICKNAME", ())))
+    )
 
 
 def _is_name(name: str) -> bool:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from accounts.errors import conflict, first_or_404
 from accounts.fields import RowSerializer, StoredReason, Strict
 from accounts.models import Change, EndUser
@@ -46,7 +46,7 @@ class UndoBody(Strict):
 
 class Changes(UserView):
     @operation("changes_list", page_of(ChangeSerializer), query=PageQuery)
-    def get(self, query: Asked) -> Any:
+    def get(self, query: Validated) -> Any:
         """What was corrected, the latest first"""
         rows = Change.objects.of(self.end_user).defer("rows")
         return page(self.request, rows, "created_at", query, listed(ChangeSerializer))
@@ -61,7 +61,7 @@ class OneChange(UserView):
 
 class Undo(UserView):
     @operation("changes_undo", ChangeSerializer, body=UndoBody)
-    def post(self, asked: Asked, change_id: UUID) -> Any:
+    def post(self, asked: Validated, change_id: UUID) -> Any:
         """Undo a correction
 
         409 `later_changes` names in `changes` the later ones that touched the same rows, newest

@@ -11,7 +11,7 @@ from rest_framework import serializers, status
 from rest_framework.response import Response
 
 from accounts import fields
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from accounts.errors import first_or_404, unknown
 from accounts.models import Change
 from accounts.paging import PageQuery, listed, page, page_of
@@ -138,7 +138,7 @@ class Person(PersonView, OneContact):
 
 class Merge(PersonView):
     @operation("contacts_merge", ChangedContact, body=MergeForm)
-    def post(self, asked: Asked, contact_id: UUID) -> Any:
+    def post(self, asked: Validated, contact_id: UUID) -> Any:
         """Say that two contacts are one person
 
         All that is known about this contact becomes the other's. The answer is that other contact,
@@ -152,7 +152,7 @@ class Merge(PersonView):
 
 class Split(PersonView):
     @operation("contacts_split", {201: ChangedContact}, body=SplitForm)
-    def post(self, asked: Asked, contact_id: UUID) -> Any:
+    def post(self, asked: Validated, contact_id: UUID) -> Any:
         """Say that some memories are about another person
 
         The answer is the new contact, which may be a namesake. What rests on these memories moves
@@ -166,7 +166,7 @@ class Split(PersonView):
 
 class NotTheSame(PersonView):
     @operation("contacts_not_the_same", ChangedContact, body=NotTheSameForm)
-    def post(self, asked: Asked, contact_id: UUID) -> Any:
+    def post(self, asked: Validated, contact_id: UUID) -> Any:
         """Say that two contacts are two people
 
         They are never suggested for a merge again."""
@@ -178,7 +178,7 @@ class NotTheSame(PersonView):
 
 class Archive(PersonView):
     @operation("contacts_archive", ChangedContact, body=ArchiveForm)
-    def post(self, asked: Asked, contact_id: UUID) -> Any:
+    def post(self, asked: Validated, contact_id: UUID) -> Any:
         """Archive a person, or bring them back
 
         An archived person is recognised by name as before, but is in no list, suggestion or prompt.
@@ -190,7 +190,7 @@ class Archive(PersonView):
 
 class Resolve(PersonView):
     @operation("contacts_resolve", ChangedContact, body=ResolveForm)
-    def post(self, asked: Asked, contact_id: UUID) -> Any:
+    def post(self, asked: Validated, contact_id: UUID) -> Any:
         """Say which of an attribute's values is right
 
         It becomes the only one of an attribute that has one value at a time, else the first. With
@@ -232,7 +232,7 @@ class ChangedRelation(RelationSerializer):
 
 class Relations(PersonView):
     @operation("relations_list", page_of(RelationSerializer), query=RelationQuery)
-    def get(self, query: Asked) -> Any:
+    def get(self, query: Validated) -> Any:
         """How the people in a user's life are related to each other
 
         The latest first. What somebody is to the user is the contact's `relationship`."""
@@ -244,7 +244,7 @@ class Relations(PersonView):
         )
 
     @operation("relations_create", {200: ChangedRelation, 201: ChangedRelation}, body=NewRelation)
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """Say how two people are related
 
         Both cards state it from then on, and no correction of a memory removes it. 200 when that
@@ -261,7 +261,7 @@ class Relations(PersonView):
 
 class OneRelation(UserView):
     @operation("relations_destroy", TakenAway, query=fields.WhyQuery)
-    def delete(self, asked: Asked, relation_id: int) -> Any:
+    def delete(self, asked: Validated, relation_id: int) -> Any:
         """Say that two people are not related in this way
 
         A correction: it can be undone."""
@@ -321,7 +321,7 @@ class DecidedSuggestion(SuggestionSerializer):
 
 class Suggestions(PersonView):
     @operation("suggestions_list", page_of(SuggestionSerializer), query=SuggestionQuery)
-    def get(self, query: Asked) -> Any:
+    def get(self, query: Validated) -> Any:
         """Pairs of contacts that may be one person, the most probable first"""
         rows = Suggestion.objects.of(self.end_user).listed().with_people()
         if query["state"] != "all":
@@ -334,7 +334,7 @@ class Suggestions(PersonView):
 
 class DecideSuggestion(PersonView):
     @operation("suggestions_decide", DecidedSuggestion, body=DecisionForm)
-    def post(self, asked: Asked, suggestion_id: int) -> Any:
+    def post(self, asked: Validated, suggestion_id: int) -> Any:
         """Say whether two contacts are one person
 
         409 when one of them was merged already, or when what is to be put off was decided. A

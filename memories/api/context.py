@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from accounts import fields
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
@@ -80,7 +80,7 @@ class ContextView(UserView):
     reads = True
 
     @operation("context_create", Context, body=ContextForm)
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """Who and what a message is about, as text for the system prompt"""
         message = without_client_text(asked["message"])
         if not message:

@@ -6,7 +6,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from accounts import fields
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from accounts.cells import atomic
 from accounts.errors import unknown
 from accounts.models import EndUser
@@ -69,7 +69,7 @@ class ChangedDate(DateSerializer):
 
 class Dates(PersonView):
     @operation("dates_list", page_of(DateSerializer), query=DatesQuery)
-    def get(self, query: Asked) -> Any:
+    def get(self, query: Validated) -> Any:
         """Birthdays and other days that come back every year, the next first
 
         29 February is kept on the 28th where a year has none, a lunar 30th on the 29th where its
@@ -83,7 +83,7 @@ class Dates(PersonView):
         return {"count": len(dates), "next": None, "results": shown}
 
     @operation("dates_create", {201: ChangedDate}, body=NewDate)
-    def post(self, values: Asked) -> Any:
+    def post(self, values: Validated) -> Any:
         """State an important date
 
         It replaces the date of the same kind."""
@@ -106,7 +106,7 @@ class OneDate(UserView):
         return DateSerializer(self.date(date_id)).data
 
     @operation("dates_update", ChangedDate, body=DateEdit, partial=True)
-    def patch(self, asked: Asked, date_id: UUID) -> Any:
+    def patch(self, asked: Validated, date_id: UUID) -> Any:
         """Correct an important date
 
         Only the fields given change."""
@@ -116,7 +116,7 @@ class OneDate(UserView):
         return _state_date(self.end_user, contact, date.kind, values, self.actor)
 
     @operation("dates_destroy", TakenAway, query=fields.WhyQuery)
-    def delete(self, asked: Asked, date_id: UUID) -> Any:
+    def delete(self, asked: Validated, date_id: UUID) -> Any:
         """Delete an important date
 
         Of a date of the user's own, the facts that state it are marked as no longer true."""

@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from accounts import fields
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from accounts.errors import conflict, first_or_404
 from accounts.paging import PageQuery, page, page_of
 from contacts.models import Contact
@@ -90,7 +90,7 @@ def _detail(erasure: Erasure) -> dict[str, Any]:
 
 class Forgettings(UserView):
     @operation("forgetting_list", page_of(ForgettingSerializer), query=PageQuery)
-    def get(self, query: Asked) -> Any:
+    def get(self, query: Validated) -> Any:
         """What the user asked in a chat to forget, the latest first"""
         rows = Erasure.objects.of(self.end_user).defer("words", "names", "message_ids")
         return page(self.request, rows, "requested_at", query, _rows_as_json)
@@ -108,7 +108,7 @@ class OneForgetting(UserView):
 
 class Decide(UserView):
     @operation("forgetting_decide", ForgettingDetail, body=DecideBody)
-    def post(self, asked: Asked, erasure_id: UUID) -> Any:
+    def post(self, asked: Validated, erasure_id: UUID) -> Any:
         """Decide what an erasure left undecided
 
         What is redacted or forgotten is erased for good; what is kept is not asked about again. 404
@@ -118,7 +118,7 @@ class Decide(UserView):
 
 class Erase(UserView):
     @operation("forgetting_erase", ForgettingSerializer, body=NoBody)
-    def post(self, _asked: Asked, erasure_id: UUID) -> Any:
+    def post(self, _asked: Validated, erasure_id: UUID) -> Any:
         """Erase now what the user asked to forget
 
         This can't be undone. 409 if the hiding was undone before; what is erased already stays

@@ -9,7 +9,7 @@ from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from accounts import fields
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from accounts.cells import atomic
 from accounts.errors import conflict, first_or_404, unknown
 from accounts.models import EndUser
@@ -96,7 +96,7 @@ class MemoryQuery(PageQuery):
 
 class Memories(UserView):
     @operation("memories_list", page_of(MemorySerializer), query=MemoryQuery)
-    def get(self, query: Asked) -> Any:
+    def get(self, query: Validated) -> Any:
         """What is remembered, the latest first
 
         With `valid_at`: what was valid at that moment, whether or not it still is."""
@@ -107,7 +107,7 @@ class Memories(UserView):
         return page(self.request, with_relations(rows), "said_at", query, listed(MemorySerializer))
 
     @operation("memories_create", {200: ChangedMemory, 201: ChangedMemory}, body=NewMemory)
-    def post(self, values: Asked) -> Any:
+    def post(self, values: Validated) -> Any:
         """Add a memory
 
         200 with the memory that says exactly this already, if there is one."""
@@ -133,7 +133,7 @@ class OneMemory(UserView):
         return MemorySerializer(memory_of(self.end_user, memory_id)).data
 
     @operation("memories_update", ChangedMemory, body=MemoryEdit, partial=True)
-    def patch(self, values: Asked, memory_id: UUID) -> Any:
+    def patch(self, values: Validated, memory_id: UUID) -> Any:
         """Correct a memory
 
         Only the fields given change. What profiles learnt from it is read again."""
@@ -157,7 +157,7 @@ class OneMemory(UserView):
 
 class Move(PersonView):
     @operation("memories_move", ChangedMemory, body=MoveForm)
-    def post(self, asked: Asked, memory_id: UUID) -> Any:
+    def post(self, asked: Validated, memory_id: UUID) -> Any:
         """Say that a memory is about another person
 
         No machine links it to the first person again."""
@@ -216,7 +216,7 @@ class MemoryLinks(PersonView):
         return Links({"results": rows.order_by("pk")}).data
 
     @operation("memories_links_create", {200: ChangedLink, 201: ChangedLink}, body=NewLink)
-    def post(self, asked: Asked, memory_id: UUID) -> Any:
+    def post(self, asked: Validated, memory_id: UUID) -> Any:
         """Say that a memory is about a person
 
         This also confirms a link that a machine found, and takes back a rejection. 200 when that
@@ -232,7 +232,7 @@ class MemoryLinks(PersonView):
 
 class OneLink(PersonView):
     @operation("memories_links_destroy", TakenAway, query=fields.WhyQuery)
-    def delete(self, asked: Asked, memory_id: UUID, contact_id: UUID) -> Any:
+    def delete(self, asked: Validated, memory_id: UUID, contact_id: UUID) -> Any:
         """Say that a memory is not about a person
 
         A correction: it can be undone. The link is rejected: no machine makes it again, and what
@@ -315,7 +315,7 @@ class StatedEdge(serializers.Serializer):
 
 class MemoryEdges(UserView):
     @operation("memories_edges_list", Edges, query=EdgesQuery)
-    def get(self, query: Asked, memory_id: UUID) -> Any:
+    def get(self, query: Validated, memory_id: UUID) -> Any:
         """The memories one or two edges away from a memory
 
         Active and outdated memories; never archived ones."""
@@ -336,7 +336,7 @@ class MemoryEdges(UserView):
         return Edges({"results": results}).data
 
     @operation("memories_edges_create", {200: StatedEdge, 201: StatedEdge}, body=NewEdge)
-    def post(self, asked: Asked, memory_id: UUID) -> Any:
+    def post(self, asked: Validated, memory_id: UUID) -> Any:
         """Say how a memory is related to another
 
         200 with the edge that says exactly this already, if there is one."""
@@ -395,7 +395,7 @@ class ChangedQuery(fields.Strict):
 
 class WhatChanged(PersonView):
     @operation("changed_facts_list", ChangedFacts, query=ChangedQuery)
-    def get(self, query: Asked) -> Any:
+    def get(self, query: Validated) -> Any:
         """What changed in the lives of the user and their people
 
         Facts that are no longer true, with those that replaced them."""

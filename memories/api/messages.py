@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import fields
-from accounts.api import Asked, UserView, WaitingView, in_thread, operation
+from accounts.api import UserView, Validated, WaitingView, in_thread, operation
 from accounts.cells import atomic
 from accounts.errors import ApiError, first_or_404
 from accounts.paging import PageQuery, listed, page, page_of
@@ -110,7 +110,7 @@ def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
 
 class Messages(UserView):
     @operation("messages_list", page_of(MessageSerializer), query=MessageQuery)
-    def get(self, query: Asked) -> Any:
+    def get(self, query: Validated) -> Any:
         """The messages of a user, the latest received first"""
         rows = Message.objects.of(self.end_user).not_erased()
         for column in ("session_id", "role"):
@@ -121,7 +121,7 @@ class Messages(UserView):
         return page(self.request, rows, "seq", query, listed(MessageSerializer))
 
     @operation("messages_destroy", Forgotten, query=SessionQuery)
-    def delete(self, asked: Asked) -> Any:
+    def delete(self, asked: Validated) -> Any:
         """Erase the messages of a session for good
 
         Memories that rest on them alone are erased too, and what profiles learnt from these.
@@ -130,7 +130,7 @@ class Messages(UserView):
         return asdict(erase.forget_messages(self.end_user, session, By(self.actor)))
 
     @operation("messages_create", {202: Received}, body=MessagesForm)
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """Send the messages of a conversation
 
         All of them are stored, or none. They are read in the background. An `id` that was sent
@@ -167,7 +167,7 @@ class OneMessage(UserView):
 
 class Sessions(UserView):
     @operation("sessions_list", page_of(SessionSerializer), query=PageQuery)
-    def get(self, query: Asked) -> Any:
+    def get(self, query: Validated) -> Any:
         """The sessions of a user, the most recent first
 
         `DELETE messages/?session_id=` erases one."""

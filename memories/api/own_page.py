@@ -14,7 +14,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts import cells, placement
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from accounts.fields import Strict, Text
 from accounts.models import EndUser
 from accounts.scope import all_users, user_scope
@@ -46,7 +46,7 @@ class PageState(serializers.Serializer):
 
 class OwnPage(UserView):
     @operation("page_create", {201: PageAddress}, body=PageForm)
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """Make an address of the user's own page
 
         There the user sees what is known, corrects it and has it forgotten. Whoever has the address

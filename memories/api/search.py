@@ -8,7 +8,7 @@ from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from accounts import fields
-from accounts.api import Asked, UserView, operation
+from accounts.api import UserView, Validated, operation
 from accounts.models import EndUser
 from memories.api.serializers import (
     MAX_PEOPLE,
@@ -104,7 +104,7 @@ class Search(UserView):
     reads = True
 
     @operation("search_create", Results, body=SearchForm)
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """The memories that fit a query best
 
         `intent` weighs words against meaning; it is inferred when not given. A time that the query

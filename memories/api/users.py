@@ -7,7 +7,7 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 
 from accounts import fields
-from accounts.api import Asked, UserEndpoint, UserView, operation
+from accounts.api import UserEndpoint, UserView, Validated, operation
 from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts.serializers import Attributes
@@ -50,7 +50,7 @@ class ForgetForm(fields.Strict):
 
 class Forget(UserView):
     @operation("forget_create", Forgotten, body=ForgetForm)
-    def post(self, asked: Asked) -> Any:
+    def post(self, asked: Validated) -> Any:
         """Erase a user, a person or a memory for good
 
         This can't be undone."""
@@ -107,7 +107,7 @@ class Card(UserView):
         return _card_of(self.end_user)
 
     @operation("card_update", ChangedUserCard, body=UserCardForm, partial=True)
-    def patch(self, asked: Asked) -> Any:
+    def patch(self, asked: Validated) -> Any:
         """Correct the user's own card
 
         Only the keys given change: a string or a list is all that is true, null is nothing. A value

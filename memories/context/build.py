@@ -239,11 +239,11 @@ def _render_trace(
             end_user, request.message, known, found.hits, people.mentions, shown
         )
         block = render(
-            end_user.reads,
+            end_user.writing_language,
             request,
             shown,
             [one.injected for one in found_memories],
-            notices=_notices(erasures, request.session_id, end_user.reads),
+            notices=_notices(erasures, request.session_id, end_user.writing_language),
             dates=[InjectedDate(*date) for date in near if date.contact not in on_card],
             today=end_user.day_of_talk,
             own_card=own_text,
@@ -277,7 +277,7 @@ def trace_for_speaker(end_user: EndUser, speaker: str, request: ContextRequest) 
     names = {speaker, *((own.name, *own.aliases) if own else ())}
     stated = what.memories_of_speaker(end_user, names, request.message)
     found_memories = what.found_memories(stated, [], end_user)
-    block = render(end_user.reads, request, [], [one.injected for one in found_memories])
+    block = render(end_user.writing_language, request, [], [one.injected for one in found_memories])
     injection = Injection(str(block), memories=block.memories, timing_ms=clock.total_ms)
     return Trace(injection, block, found_memories=tuple(found_memories))
 

@@ -281,7 +281,7 @@ def _injected(item: PersonMemory | Hit, hit: Hit | None, end_user: EndUser) -> I
 
 def _ended_facts(memory: Memory, end_user: EndUser) -> tuple[str, ...]:
     """Returns the facts of a memory that are no longer true, each with the month when it ended."""
-    language = end_user.reads
+    language = end_user.writing_language
     facts = (memory.stored_fact(row) for row in memory.facts if "outdated_at" in row)
     return tuple(
         f"{label(fact.key, language)} {fact.value}, {wording(language)['until'].format(month)}"

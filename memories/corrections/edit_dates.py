@@ -129,7 +129,7 @@ def set_date(
 ) -> Change | None:
     """Sets a date of a contact, or of the user, in place of one of its kind; no ``day`` removes it.
     None if nothing changes. Raises InvalidDate and contacts.edit.UnknownContact."""
-    values = [text(day, end_user.reads)] if day else []
+    values = [text(day, end_user.writing_language)] if day else []
     if contact_id is not None:
         edits: dict[str, Any] = {"attributes": {kind: values}}
         return edit.edit_contact(end_user, contact_id, edits, actor=actor, why=why)[1]

@@ -99,7 +99,7 @@ def _current_facts(
 
 def _state_fact(end_user: EndUser, fact: StoredFact, actor: str, recorder: Recorder) -> UUID:
     """Stores a memory that states the fact, or updates the one that does. Returns its id."""
-    language = end_user.reads
+    language = end_user.writing_language
     kind = label(fact.key, language)
     kind = kind[0].lower() + kind[1:]
     text = wording(language)["user_fact"].format(kind=kind, value=fact.value)

@@ -19,7 +19,7 @@ from accounts.cells import atomic, connection
 from accounts.changes import UNRECORDED, Rows
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
-from accounts.rollback import CannotUndo, LaterChanges, later_changes, put_back
+from accounts.rollback import CannotUndo, LaterChanges, later_changes, restore_rows
 from contacts import merge as identities
 from contacts import relations
 from contacts.models import Contact, Relation
@@ -69,7 +69,7 @@ def _restore(end_user: EndUser, change: Change) -> None:
     rows = _with_free_numbers(end_user, _rows_to_restore(end_user, change))
     read_since = _links_read_since(end_user, change)
     represented = _delete_profiles(end_user, change, [row["id"] for row in rows])
-    put_back(rows)
+    restore_rows(rows)
     derived.restore_importance(end_user, represented)
     _delete_unshared_edges(end_user, change)
     memories = Memory.objects.of(end_user)

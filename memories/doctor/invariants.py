@@ -123,7 +123,7 @@ def cards_are_current() -> Iterator[Finding]:
     for contact in contacts.iterator(CHUNK):
         user = contact.end_user
         card = store.card_of(contact, user.language)
-        now = cards.with_coming(card, store.coming(contact), user.today, user.reads)
+        now = cards.with_coming(card, store.coming(contact), user.today, user.writing_language)
         if contact.card != str(card) or contact.card_today != str(now):
             yield Finding(contact.end_user_id, contact.id, "card is out of date")
 

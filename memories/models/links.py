@@ -193,7 +193,7 @@ def card_note(
     """Returns a memory as a line of the contact's card: a quote with its speaker and date."""
     if brackets is None or any("outdated_at" in fact for fact in facts):
         return current_content(said, facts, contact)
-    words = attributed(one_line(said, MAX_QUOTE), speaker, contact.end_user.reads)
+    words = attributed(one_line(said, MAX_QUOTE), speaker, contact.end_user.writing_language)
     return f"{said_on.isoformat()} {words}"
 
 

@@ -79,7 +79,7 @@ def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
         person=contact.person,
         profile=profiles.bounded(derived.profile_of(contact)),
         memories=tuple(_as_read(link.memory) for link in links),
-        language=work.end_user.reads,
+        language=work.end_user.writing_language,
     )
     return request, links
 

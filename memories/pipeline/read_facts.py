@@ -105,7 +105,7 @@ def _read_text(
         # Its first contact is the antecedent of "she" or of a dropped subject in it.
         context=tuple(Turn(0, "user", one.name, memory.said_there) for one in people[:1]),
         people=tuple(contact.person for contact in people),
-        language=end_user.reads,
+        language=end_user.writing_language,
         user_names=tuple(end_user.names),
     )
     call = partial(provider.extract, request)

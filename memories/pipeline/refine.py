@@ -215,7 +215,7 @@ def _refine(end_user: EndUser, groups: Sequence[Sequence[Memory]], done: Counter
         return
     shown = [[memory.as_stored() for memory in group] for group in groups]
     rewrites = model_calls.ask(
-        end_user, provider, "refine", lambda: provider.refine(shown, end_user.reads)
+        end_user, provider, "refine", lambda: provider.refine(shown, end_user.writing_language)
     )
     done["calls"] += 1
     memories = {memory.pk: memory for group in groups for memory in group}
@@ -226,7 +226,10 @@ def _refine(end_user: EndUser, groups: Sequence[Sequence[Memory]], done: Counter
     if merges := [one for one in faithful if len(one.ids) > 1]:
         proposals = [(one, [memories[pk].as_stored() for pk in one.ids]) for one in merges]
         accepted = model_calls.ask(
-            end_user, reviewer, "review", lambda: reviewer.review(proposals, end_user.reads)
+            end_user,
+            reviewer,
+            "review",
+            lambda: reviewer.review(proposals, end_user.writing_language),
         )
         done["calls"] += 1
         refused = [one for one, is_right in zip(merges, accepted, strict=True) if not is_right]

@@ -405,7 +405,7 @@ def test_a_move_under_way_is_in_one_cell_after_the_restore(
     run("backup", str(file))
     moved = placed(app).cell
     if again:
-        backups.put_back(file, backups.read_manifest(file))
+        backups.restore_backup(file, backups.read_manifest(file))
         call_command("migrate", verbosity=0)
         run("cells", "move-user", app.name, "ann", "c2")
         moved = "c2"

@@ -143,12 +143,12 @@ def test_of_what_was_told_before_only_new_cards_and_lines_are_left() -> None:
     kim, ann = "### Kim\n- sings", "### Ann\n- swims"
     told = block((kim,), ("- one",))
     assert str(told) == f"{OPEN}\nA note.\n## People\n{kim}\n## Memories\n- one\n{CLOSE}"
-    assert str(injection.unsaid(told, [str(told)])) == ""
-    assert injection.unsaid(told, []) == told
+    assert str(injection.without_carried(told, [str(told)])) == ""
+    assert injection.without_carried(told, []) == told
     more = block((kim, ann), ("- one", "- two"))
-    assert injection.unsaid(more, [str(told)]) == block((ann,), ("- two",))
+    assert injection.without_carried(more, [str(told)]) == block((ann,), ("- two",))
     changed = block((f"{kim}\n- dances",), ())
-    assert injection.unsaid(changed, [str(told)]) == changed
+    assert injection.without_carried(changed, [str(told)]) == changed
 
 
 def test_history_that_is_sent_again_is_stored_once_and_edited_turns_are_branches(
@@ -257,14 +257,14 @@ def test_many_chats_of_the_async_client_run_at_once(
     ],
 )
 def test_thoughts_are_no_part_of_what_is_said(text: str) -> None:
-    assert chat_messages.said(text) == "Fine."
+    assert chat_messages.without_thoughts(text) == "Fine."
 
 
 def test_details_of_another_kind_are_said() -> None:
     text = "<details><summary>More</summary>Kim</details> <detailsx> <think >"
-    assert chat_messages.said(text) == text
+    assert chat_messages.without_thoughts(text) == text
     about = "Models put `<think>` before a thought and `</think>` behind it."
-    assert chat_messages.said(about) == about
+    assert chat_messages.without_thoughts(about) == about
 
 
 def test_the_system_prompt_as_the_place_of_memory(

@@ -205,7 +205,7 @@ def test_a_dead_collector_slows_and_stops_nothing(answers: bool) -> None:
 def test_nothing_is_recorded_unless_it_is_asked_for(client: Client) -> None:
     with tracing.span("a step") as span:
         assert not span.is_recording()
-        assert tracing.carried() == {}
+        assert tracing.trace_headers() == {}
 
 
 def test_of_an_exception_and_a_statement_nothing_is_kept_that_was_written_out() -> None:

@@ -116,7 +116,7 @@ class Command(MioCommand):
         _check_answers(to)
         if cell != cells.SHARED:
             placement.close(cell)
-        elif placement.roomiest() == cell:
+        elif placement.emptiest_cell() == cell:
             raise CommandError(
                 f"New users would go to {cell} meanwhile: no other cell is open and answers."
             )

@@ -43,7 +43,7 @@ class Command(BaseCommand):
             with ExitStack() as scratch:
                 for name in cells.names() if verify else ():
                     scratch.enter_context(dump.scratch_database(name))
-                backups.put_back(file, manifest)
+                backups.restore_backup(file, manifest)
                 if verify:
                     _raise_if_any(backups.bring_up())
                     for name in cells.names():
