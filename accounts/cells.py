@@ -69,19 +69,27 @@ def current() -> str:
 
 
 @contextmanager
-def entered(cell: str | None) -> Iterator[None]:
-    """Runs the block in a cell; with None in no cell, where lists read all of them. Raises
-    CrossesCells inside a transaction of another cell."""
-    previous, outer = _current.get(), current()
-    leaves = cell != outer if cell else several()
-    if leaves and connections[outer].in_atomic_block:
-        raise CrossesCells(f"A transaction of the cell {outer} is open; the work is in {cell}.")
-    _current.set(cell)
+def value_within(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Sets a context variable for the block."""
+    previous = variable.get()
+    variable.set(value)
     try:
         yield
     finally:
         # Not by a token: a request may begin and end in different threads.
-        _current.set(previous)
+        variable.set(previous)
+
+
+@contextmanager
+def entered(cell: str | None) -> Iterator[None]:
+    """Runs the block in a cell; with None in no cell, where lists read all of them. Raises
+    CrossesCells inside a transaction of another cell."""
+    outer = current()
+    leaves = cell != outer if cell else several()
+    if leaves and connections[outer].in_atomic_block:
+        raise CrossesCells(f"A transaction of the cell {outer} is open; the work is in {cell}.")
+    with value_within(_current, cell):
+        yield
 
 
 everywhere = partial(entered, None)
@@ -110,9 +118,9 @@ def is_away(cell: str) -> bool:
 
 
 @contextmanager
-def atomic(*, savepoint: bool = True, durable: bool = False) -> Iterator[None]:
+def atomic(*, savepoint: bool = True) -> Iterator[None]:
     """A transaction of the current cell (inside another, a savepoint); as a decorator, `@atomic()`."""
-    with django_transaction.atomic(current(), savepoint, durable):
+    with django_transaction.atomic(current(), savepoint):
         yield
 
 

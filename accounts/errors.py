@@ -45,12 +45,7 @@ INTERNAL = "Something went wrong on our side. Nothing was changed by this reques
 
 
 # Every code that a client may get, with its status and what it means.
-CODES: dict[str, tuple[int, str]] = {
-    code: (status, meaning)
-    for code, (status, meaning) in tomllib.loads(
-        Path(__file__).with_name("error_codes.toml").read_text(encoding="utf-8")
-    ).items()
-}
+CODES = tomllib.loads(Path(__file__).with_name("error_codes.toml").read_text(encoding="utf-8"))
 
 
 class ApiError(exceptions.APIException):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -50,15 +51,7 @@ _current: ContextVar[Scope | None] = ContextVar("scope", default=None)
 _patience: ContextVar[str] = ContextVar("patience", default="")
 
 
-@contextmanager
-def _opened(scope: Scope | None) -> Iterator[None]:
-    previous = _current.get()
-    _current.set(scope)
-    try:
-        yield
-    finally:
-        # Not by a token: a request may begin and end in different threads.
-        _current.set(previous)
+_opened = partial(cells.value_within, _current)
 
 
 @contextmanager
@@ -90,17 +83,10 @@ def undeclared() -> Any:
     return _opened(None)
 
 
-@contextmanager
-def patient(seconds: float) -> Iterator[None]:
+def patient(seconds: float) -> Any:
     """Lets statements of the block wait for locks without limit, and run for ``seconds`` each."""
-    previous = _patience.get()
-    _patience.set(
-        f"SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = {int(seconds * 1000)}; "
-    )
-    try:
-        yield
-    finally:
-        _patience.set(previous)
+    limits = f"SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = {int(seconds * 1000)}; "
+    return cells.value_within(_patience, limits)
 
 
 @contextmanager

@@ -3,10 +3,10 @@
 import logging
 import re
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
+
+from accounts.cells import value_within
 
 # What a proxy or a client may choose; anything else could write into the log.
 _CHOSEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -45,14 +45,9 @@ def current() -> str:
     return _current.get()
 
 
-@contextmanager
-def continued(chosen: str) -> Iterator[None]:
+def continued(chosen: str) -> Any:
     """Sets the current request id for the block."""
-    token = _current.set(chosen)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    return value_within(_current, chosen)
 
 
 class RequestId(logging.Filter):

@@ -113,13 +113,7 @@ def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator
     command, environment = _command(own, "psql", *options)
     with (
         tempfile.TemporaryFile() as errors,
-        subprocess.Popen(  # noqa: S603 - our own command, no shell
-            command,
-            env={**os.environ, **environment},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        ) as psql,
+        _started(command, environment, subprocess.PIPE, errors) as psql,
     ):
         load = Load(psql, errors)
         try:
@@ -183,6 +177,19 @@ def _command(
     return [program(name), *arguments[1:]], {**(given_secrets or {}), "PGOPTIONS": _SESSION}
 
 
+def _started(
+    command: list[str], environment: Mapping[str, str], stdin: IO[bytes] | int, errors: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Starts a program whose output is read from a pipe; its errors go to a file."""
+    return subprocess.Popen(  # noqa: S603 - our own command, no shell
+        command,
+        env={**os.environ, **environment},
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+    )
+
+
 def _run(
     command: list[str],
     environment: Mapping[str, str],
@@ -193,13 +200,7 @@ def _run(
     """Runs a program and copies its output into ``to``. Raises DumpError if it fails."""
     with (
         tempfile.TemporaryFile() as errors,
-        subprocess.Popen(  # noqa: S603 - our own command, no shell
-            command,
-            env={**os.environ, **environment},
-            stdin=stdin or subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        ) as process,
+        _started(command, environment, stdin or subprocess.DEVNULL, errors) as process,
     ):
         try:
             copyfileobj(cast(IO[bytes], process.stdout), to)
