@@ -25,7 +25,7 @@ def tell(end_user_id: int, budget: Budget) -> dict[str, int]:
     if end_user is None:
         return {}
     endpoints = [e for e in Endpoint.objects.enabled().filter(app=end_user.app) if _wants(e)]
-    rows = [
+    deliveries = [
         Delivery(
             endpoint=endpoint,
             end_user=end_user,
@@ -42,9 +42,14 @@ def tell(end_user_id: int, budget: Budget) -> dict[str, int]:
         for one in (dates_of(end_user, within=DAYS_AHEAD) if endpoints else ())
         for endpoint in endpoints
     ]
-    Delivery.objects.bulk_create(rows, ignore_conflicts=True)
-    budget.spend(rows=len(rows))
-    return {"dates": len(rows)}
+    stored = Delivery.objects.filter(
+        transaction=0, type=TYPE, subject__in={one.subject for one in deliveries}
+    )
+    known = set(stored.values_list("endpoint", "subject")) if deliveries else set()
+    new = [one for one in deliveries if (one.endpoint_id, one.subject) not in known]
+    Delivery.objects.bulk_create(new, ignore_conflicts=True)  # another run may store the same
+    budget.spend(rows=len(new))
+    return {"dates": len(new)}
 
 
 def _wants(endpoint: Endpoint) -> bool:

@@ -128,8 +128,9 @@ def test_a_date_is_told_of_once_before_it_comes(zoe: EndUser, endpoint: Endpoint
     day = yearly_day(zoe.today.month, zoe.today.day)
     assert day
     edit_dates.set_date(zoe, anna.pk, "birthday", day, actor="app:x")
-    for _ in range(2):
-        coming_dates.tell(zoe.pk, Budget(1, 1000))
+    budget = Budget(1, 1000)
+    assert [coming_dates.tell(zoe.pk, budget)["dates"] for _ in range(2)] == [1, 0]
+    assert budget.rows == 999
     (told,) = [data for kind, data in noted(endpoint) if kind == "date.upcoming"]
     assert (told["kind"], told["on"]) == ("birthday", zoe.today.isoformat())
     assert coming_dates.users_due() == [zoe.pk]
