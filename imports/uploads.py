@@ -15,6 +15,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
+from accounts import cells
 from accounts.fair_queue import put
 from accounts.models import EndUser
 from accounts.reasons import Skipped, stored
@@ -34,7 +35,7 @@ SHOWN_ENTRIES = 300
 # Entries that somebody has to decide come first, then those that would change something.
 _ORDER = ("undecided", "changed", "new", "skipped", "same")
 LONGEST_NAME = 200
-WAITING = (Import.State.UPLOADED, Import.State.READY, Import.State.RUNNING)
+UNANSWERED = (Import.State.UPLOADED, Import.State.READY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,15 +302,19 @@ def drop(import_: Import) -> None:
 
 
 def clean() -> None:
-    """Deletes the files of imports that are over, gone with their user, or a day old, and imports
-    that got no answer within a day."""
-    since = timezone.now() - KEPT
-    waiting = Import.objects.filter(state__in=WAITING, created_at__gt=since)
-    names = {str(pk) for pk in waiting.values_list("pk", flat=True)}
+    """Deletes imports that got no answer within a day, and the files of those, of imports that are
+    over and of users who are gone. Does nothing while a cell is away, whose imports may have files."""
+    if cells.reachable() != cells.names():
+        return
+    since, needed = timezone.now() - KEPT, set[str]()
+    for cell in cells.names():
+        with cells.entered(cell):
+            Import.objects.filter(state__in=UNANSWERED, created_at__lte=since).delete()
+            unfinished = Import.objects.filter(state__in=(*UNANSWERED, Import.State.RUNNING))
+            needed |= {str(pk) for pk in unfinished.values_list("pk", flat=True)}
     for path in _folder().iterdir():
-        if path.stem not in names:
+        if path.stem not in needed:
             path.unlink(missing_ok=True)
-    Import.objects.filter(state__in=WAITING[:2], created_at__lte=since).delete()
 
 
 def _store_preview(import_: Import, preview: Preview) -> None:

@@ -175,8 +175,8 @@ def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
 def drop(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Deletes an upload that was not imported; nothing of it is stored anywhere else."""
     import_ = _import(end_user, chat)
-    waiting = [Import.State.UPLOADED, Import.State.READY]
-    if Import.objects.filter(pk=import_.pk, state__in=waiting).delete()[0]:
+    unanswered = Import.objects.filter(pk=import_.pk, state__in=uploads.UNANSWERED)
+    if unanswered.delete()[0]:
         uploads.drop(import_)
         feedback.done(request, _("The upload is deleted; nothing of it was imported."))
     return redirect("dashboard:imports", end_user.pk)

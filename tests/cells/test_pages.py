@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -55,6 +57,18 @@ def test_every_page_opens_and_shows_the_cell_that_was_chosen(operator: Client, a
         shown = operator.get("/").content.decode()
         pressed = re.findall(r'value="(\w+)" aria-pressed="true"', shown)
         assert set(pressed) == {name}
+
+
+def test_an_upload_for_a_user_of_one_cell_deletes_none_of_another(
+    operator: Client, app: App, settings: LazySettings, tmp_path: Path
+) -> None:
+    settings.MIO_HOME = tmp_path
+    users = list(Placement.objects.filter(app=app).values_list("user_pk", flat=True))
+    for pk in users:
+        file = SimpleUploadedFile("chat.txt", b"hello")
+        assert operator.post(f"/u/{pk}/imports/upload/", {"file": file}).status_code == 302
+    kept = [path for path in (tmp_path / "imports").iterdir() if not path.suffix]
+    assert len(kept) == len(users) == 2
 
 
 def test_a_users_own_page_is_of_their_cell_and_is_not_written_to_while_they_move(app: App) -> None:

@@ -124,6 +124,18 @@ def test_an_upload_is_deleted_by_hand_or_when_it_is_old(reviewer, user) -> None:
     assert not Import.objects.exists()
 
 
+def test_an_upload_that_is_answered_late_is_imported_whatever_is_uploaded_meanwhile(
+    reviewer, user
+) -> None:
+    chat = upload(reviewer, user, WHATSAPP_IPHONE)
+    reviewer.post(at("start-import", user, chat.pk), {"me": "Ben"})
+    Import.objects.update(created_at=chat.created_at - uploads.KEPT)
+    upload(reviewer, user, WHATSAPP_IPHONE)
+    uploads.take_in(str(chat.pk))
+    chat.refresh_from_db()
+    assert (chat.state, chat.accepted) == ("done", 3)
+
+
 def test_only_its_owner_reads_an_upload(reviewer, user) -> None:
     folder = Path(uploads.path_of(upload(reviewer, user, WHATSAPP_IPHONE))).parent
     assert os.stat(folder).st_mode & 0o077 == 0
