@@ -98,7 +98,7 @@ def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
 
 
 def first_of_cells(rows: QuerySet, order: Sequence[str], limit: int) -> list[Any]:
-    """Returns the first rows in this order, of all cells together."""
+    """Returns the first of ``rows``, which are in this order, of the current or of all cells."""
     return first_merged(rows, lambda part: list(part[:limit]), order, limit)
 
 

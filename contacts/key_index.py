@@ -102,7 +102,7 @@ def keys_of(person: Person) -> Iterator[NameKey]:
 
 
 def typed(text: str) -> str:
-    """Returns what was typed as the beginning of a key, "" if it has no letter or digit."""
+    """Returns what was typed as the beginning of a key, "" if nothing of it is part of a key."""
     form = name_key(text).replace(" ", "")
     return PREFIX + form[:MAX_LENGTH] if form else ""
 

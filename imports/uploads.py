@@ -35,6 +35,7 @@ SHOWN_ENTRIES = 300
 # Entries that somebody has to decide come first, then those that would change something.
 _ORDER = ("undecided", "changed", "new", "skipped", "same")
 LONGEST_NAME = 200
+RUNNING_KEPT = timedelta(days=7)  # how long a running import has its file
 UNANSWERED = (Import.State.UPLOADED, Import.State.READY)
 
 
@@ -303,7 +304,8 @@ def drop(import_: Import) -> None:
 
 def clean() -> None:
     """Deletes imports that got no answer within a day, and the files of those, of imports that are
-    over and of users who are gone. Does nothing while a cell is away, whose imports may have files."""
+    over or run for a week, and of users who are gone. Does nothing while a cell is away, whose
+    imports may have files."""
     if cells.reachable() != cells.names():
         return
     since, needed = timezone.now() - KEPT, set[str]()
@@ -311,6 +313,7 @@ def clean() -> None:
         with cells.entered(cell):
             Import.objects.filter(state__in=UNANSWERED, created_at__lte=since).delete()
             unfinished = Import.objects.filter(state__in=(*UNANSWERED, Import.State.RUNNING))
+            unfinished = unfinished.filter(created_at__gt=timezone.now() - RUNNING_KEPT)
             needed |= {str(pk) for pk in unfinished.values_list("pk", flat=True)}
     for path in _folder().iterdir():
         if path.stem not in needed:

@@ -46,7 +46,7 @@ def about(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]
 
 
 def _about_in_cell(changes: Sequence[Change], language: str) -> dict[UUID, dict[str, Any]]:
-    """Returns what each of these changes, all in the current cell, is about."""
+    """Returns what each of these changes of the current cell is about; nothing if it was hidden."""
     owners = {change.end_user_id for change in changes}
     shown = [change for change in changes if change.verb not in HIDING_VERBS or change.undone_at]
     named = {subject for change in shown for subject in change.subjects[: 2 * MOST_NAMED]}

@@ -132,12 +132,13 @@ class _GraphReader:
 
     def _with_name(self, key: str, text: str) -> str:
         """Returns a text about an entity, with the name before it if the text lacks it."""
-        name = self._name_in(key, text)
+        name = self._name_for(key, text)
         if name in text:
             return text
         return f"{name}{'：' if is_chinese(text) else ': '}{text}"
 
-    def _name_in(self, key: str, text: str) -> str:
+    def _name_for(self, key: str, text: str) -> str:
+        """Returns an entity's name; the user's is "The user" in the language of ``text``."""
         if self._number_of(key) == _USER:
             return "用户" if is_chinese(text) else "The user"
         return self.graph.entities[key].name
@@ -171,7 +172,7 @@ class _GraphReader:
         words = _words(kind)
         space = "" if is_chinese(words) else " "
         parts = [
-            self._name_in(key, words) if key in self.graph.entities else name
+            self._name_for(key, words) if key in self.graph.entities else name
             for key, name in zip(keys, (first, second), strict=True)
         ]
         self._add_statement(f"{parts[0]}{space}{words}{space}{parts[1]}", keys)

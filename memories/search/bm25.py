@@ -57,8 +57,8 @@ class Found:
 
 
 def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Found]:
-    """Returns, for each question, the memories that contain any of its words, in one statement.
-    Word statistics are those of all the end user's memories with the scope's statuses."""
+    """Returns, for each question, its best memories by BM25, in one statement. Word statistics are
+    those of all the end user's memories with the scope's statuses."""
     terms = [
         (part, token, weight, of_entity)
         for part, question in enumerate(questions)

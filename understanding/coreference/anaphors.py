@@ -286,8 +286,8 @@ class Relative:
 
 
 def named_relatives(a: Anaphor, turn: Turn) -> set[UUID]:
-    """Returns the people whom ``turn`` calls a relative of the antecedent of ``a``. None of them is
-    the antecedent: in "Ruth is his daughter" and "his daughter Ruth", "his" does not mean Ruth."""
+    """Returns the people whom ``turn`` names right after ``a``, or says to be its noun. None of them
+    is its antecedent: in "Ruth is his daughter" and "her mum", "his" and "her" mean others."""
     return {
         name.person.id
         for name in turn.names

@@ -219,7 +219,7 @@ def _has_another_given_name(document: Document, start: int, end: int, person: Pe
 
 
 def _inexact_kind(key: str, spelling: str, name: str) -> str:
-    """Returns the kind of a spelling that only resembles ``name``; "" if it differs too much."""
+    """Returns how a spelling resembles ``name``: sound, fuzzy (a slip) or nick; "" if not so."""
     if key.startswith(SOUND):
         # In other characters than the name or its given name, or its transcription.
         same = is_han(name[0]) and (len(spelling) > len(name) or name.endswith(spelling))

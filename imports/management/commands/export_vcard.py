@@ -32,6 +32,7 @@ class Command(MioCommand):
         self, *, file: str | None, user: str, app: str, edition: int, form: str, json: bool,
         **_options: Any,
     ) -> None:  # fmt: skip
+        """Writes the user's contacts as an address book to a file, or prints them."""
         entries = address_book.entries_of(self.find_user(app, user))
         options = {"version": edition} if form == vcard.NAME else {}
         text = BOOKS[form].write(entries, **options)

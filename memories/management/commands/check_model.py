@@ -24,6 +24,7 @@ class Command(MioCommand):
         super().add_arguments(parser)
 
     def handle(self, *, model: str | None, json: bool, **_options: Any) -> None:
+        """Grades how a model (None: MIO_LLM_MODEL) reads sample chats. CommandError if badly."""
         if settings.MIO_LLM != "openai":
             raise CommandError("No model is set. Set OPENAI_BASE_URL or OPENAI_API_KEY.")
         provider = openai_provider(model or settings.MIO_LLM_MODEL)
