@@ -169,7 +169,7 @@ def test_whom_somebody_has_or_rings_is_not_that_somebody(text):
         "妹妹叫外卖",
         "“a man called Horse”",
         "I'll call him Thursday",
-        "We tuned the Baldwin at noon",
+        "She polished the Wesley on Sunday",
     ],
 )
 def test_what_is_called_something_without_being_a_person(text):

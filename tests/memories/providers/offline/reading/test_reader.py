@@ -841,6 +841,11 @@ def test_another_name_is_of_whom_is_said_to_bear_it(lines, names):
     assert [{one.name, *one.aliases} for one in extraction.people] == [names]
 
 
+def test_a_short_statement_about_somebody_with_a_name_is_kept():
+    extraction = talk("My friend Radu is here.", "My friend Oona called.", "Radu lost his keys.")
+    assert "Radu lost his keys." in [memory.content for memory in extraction.memories]
+
+
 def test_who_calls_somebody_something_is_not_called_so():
     extraction = talk("My aunt Vi turned eighty.", "Oona calls her Dot.")
     names = {one.name: set(one.aliases) for one in extraction.people}
