@@ -295,10 +295,10 @@ def edit(
             memory.facts, memory.brackets, memory.unread = [], None, True
             restore_superseded(end_user, [memory.pk], recorder)
             queue.enqueue("reread", end_user.pk)
-        if "metadata" in values:
-            values = {**values, "metadata": _updated_metadata(memory.metadata, values["metadata"])}
         if "importance" in values:
             values = {**values, "importance": _pin(memory, values["importance"])}
+        if "metadata" in values:  # the mark of the importance is kept in it
+            values = {**values, "metadata": _updated_metadata(memory.metadata, values["metadata"])}
         _set_columns(memory, values, end_user)
         _set_outdated_columns(memory, actor, values.get("valid_to"))
         if memory.kind == Memory.Kind.FACT:

@@ -104,6 +104,9 @@ def test_metadata_is_kept_filtered_corrected_carried_and_erased(
     assert body["metadata"]["pinned_importance"] == 0.4
     client.post(f"{ZOE}changes/{body['change_id']}/undo/", {})
     assert client.get(address)[1]["metadata"].items() >= noted.items()
+    both = client.patch(address, {"importance": 0.7, "metadata": {"channel": "sms"}})[1]
+    assert (both["importance"], both["metadata"]["pinned_importance"]) == (0.7, 0.7)
+    client.post(f"{ZOE}changes/{both['change_id']}/undo/", {})
     for wrong in ({"pinned_importance": 1}, [], "x", {"k": "字" * 1400},
                   {str(n): n for n in range(51)}):  # fmt: skip
         assert_error(client.patch(address, {"metadata": wrong}), 400, "invalid")
