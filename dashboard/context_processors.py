@@ -54,7 +54,7 @@ def _to_review(request: HttpRequest) -> str:
     with access.entered_cell(request, {}):
         if access.is_away():
             return ""
-        waiting = sum(review.capped(review.queues(access.end_users_of(request))).values())
+        waiting = review.waiting_count(access.end_users_of(request))
     return f"{review.MOST}+" if waiting > review.MOST else str(waiting or "")
 
 

@@ -30,6 +30,9 @@ DIFFERS = -0.001  # weight of an attribute that differs: the lightest evidence a
 CLAIMED_FOR = timedelta(minutes=15)
 AROUND = 2  # messages before and after the source of a doubtful link
 
+# Statements that count what waits for users, by the one that reads these, with their parameters.
+_statements: dict[tuple[str, tuple[Any, ...]], tuple[str, list[Any]]] = {}
+
 
 def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
     """Returns pairs that may be one person, the most probable first; postponed ones come last."""
@@ -146,6 +149,27 @@ def waiting_for(users: QuerySet[EndUser], names: Sequence[str]) -> set[EndUser]:
 
 def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
     """Returns the number of rows of each queue, counted up to MOST + 1. One statement."""
+    [row] = cells.fetch(*_counting(waiting))
+    return dict(zip(waiting, row, strict=True))
+
+
+def waiting_count(users: QuerySet[EndUser]) -> int:
+    """Returns the number of decisions that wait, each queue counted up to MOST + 1. One statement,
+    which is kept for each set of users that an operator may see: building it takes longer than
+    running it."""
+    try:
+        seen, params = users.query.sql_with_params()
+    except EmptyResultSet:
+        return 0
+    statement = _statements.get(key := (seen, tuple(params)))
+    if statement is None:
+        statement = _statements[key] = _counting(queues(users))
+    [row] = cells.fetch(*statement)
+    return sum(row)
+
+
+def _counting(waiting: Mapping[str, QuerySet]) -> tuple[str, list[Any]]:
+    """Returns the statement that counts each queue up to MOST + 1, and its parameters."""
     counts, params = [], list[Any]()
     for rows in waiting.values():
         # In the order of the queue, which has an index: else the planner overestimates how many
@@ -158,8 +182,7 @@ def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
             continue
         counts.append(f"(SELECT count(*) FROM ({sql}) AS counted)")  # noqa: S608 values are params
         params += values
-    [row] = cells.fetch(f"SELECT {', '.join(counts)}", params)
-    return dict(zip(waiting, row, strict=True))
+    return f"SELECT {', '.join(counts)}", params
 
 
 def elsewhere(waiting: Mapping[str, QuerySet]) -> list[tuple[str, int]]:
