@@ -121,10 +121,11 @@ def _captioned(caption: str, values: Sequence[str], language: str) -> str:
 
 
 def with_coming(
-    card: Card, coming: Sequence[Mapping[str, Any]], today: date, language: str
+    stored: str, coming: Sequence[Mapping[str, Any]], today: date, language: str
 ) -> Card:
-    """Returns the card with a first section of plans and dates that are ahead on ``today``.
-    ``coming`` is ``Contact.coming``; what has passed is left out."""
+    """Returns the ``stored`` card with a first section of plans and dates that are ahead on
+    ``today``. ``coming`` is ``Contact.coming``; what has passed is left out."""
+    card = Card.stored(stored)
     entries = sorted(_coming_entries(coming, today, language), key=itemgetter(0))[:MAX_COMING]
     if not entries:
         return card

@@ -250,6 +250,6 @@ def cards_of(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UU
     """Returns cards by id, with what is ahead, for contacts as the index returns them."""
     today, language = end_user.day_of_talk, end_user.writing_language
     return {
-        pk: with_coming(Card.stored(contact["card"]), contact["coming"], today, language)
+        pk: with_coming(contact["card"], contact["coming"], today, language)
         for pk, contact in known.items()
     }

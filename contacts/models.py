@@ -266,8 +266,7 @@ class Contact(Tracked):
     def card_today(self) -> str:
         """The card with what is ahead, on the user's current day."""
         user = self.end_user
-        card = cards.Card.stored(self.card)
-        return str(cards.with_coming(card, self.coming, user.today, user.writing_language))
+        return str(cards.with_coming(self.card, self.coming, user.today, user.writing_language))
 
     @property
     def person(self) -> Person:

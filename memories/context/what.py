@@ -19,7 +19,6 @@ from memories.context.request import ContextRequest
 from memories.models import Link, Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
-from memories.search.query import Intent, infer
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.recall import Hit
 from memories.search.tokens import HAS_TIME, own, query_weights, tokenise
@@ -39,7 +38,7 @@ MOST_FORMER = 3
 # The share of its successor's score that such a memory gets: it comes right below it.
 FORMER_SHARE = 0.95
 # A context takes the first few results of a search whatever their relevance. Later ones of little
-# relevance name people whom nobody meant.
+# relevance name people whom nobody meant; only a message that explores takes them, too.
 FIRST = 3
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
@@ -179,14 +178,13 @@ def search(
     ``Injection.searched``)."""
     looks_wider = known is not None and len(known.found) < request.limit
     contact_ids = () if looks_wider else tuple(people)
-    intent = infer(request.message)
     asked = recall.SearchRequest(
         request.message,
-        intent=intent,
         limit=request.limit,
         contact_ids=contact_ids,
         heal=request.heal,
         floor=relevance.FLOOR,
+        keep_first=FIRST,
         with_former=True,
         with_people=not people,
     )
@@ -194,8 +192,6 @@ def search(
     with suppress(LateError):
         hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
         searched = "words" if embedding.failed else "yes"
-    if intent is not Intent.EXPLORE:  # an exploring message takes all
-        hits = [*hits[:FIRST], *(hit for hit in hits[FIRST:] if hit.is_relevant)]
     if looks_wider and hits:
         denied = said_not_to_be_about(end_user, people, [hit.memory.id for hit in hits])
         hits = [hit for hit in hits if hit.memory.id not in denied]

@@ -122,9 +122,9 @@ def cards_are_current() -> Iterator[Finding]:
     contacts = Contact.objects.standing().light().select_related("end_user").order_by("pk")
     for contact in contacts.iterator(CHUNK):
         user = contact.end_user
-        card = store.card_of(contact, user.language)
+        card = str(store.card_of(contact, user.language))
         now = cards.with_coming(card, store.coming(contact), user.today, user.writing_language)
-        if contact.card != str(card) or contact.card_today != str(now):
+        if contact.card != card or contact.card_today != str(now):
             yield Finding(contact.end_user_id, contact.id, "card is out of date")
 
 

@@ -32,7 +32,7 @@ from memories.providers.embeddings import Embedder
 from memories.search import bm25, relevance
 from memories.search.dense import nearest
 from memories.search.fusion import fuse, spread
-from memories.search.query import WEIGHTS, Understood, parts, understand
+from memories.search.query import WEIGHTS, Intent, Understood, parts, understand
 from memories.search.query_vectors import QueryVectors
 from memories.search.relevance import Judge, Relevance
 from memories.search.sql import Scope, Subset
@@ -192,9 +192,10 @@ class SearchRequest:
     Memories up to ``hops`` edges from the best hits rank below these; with ``heal``, edges to
     archived memories found on the way are deleted. If the best hit is less likely than ``floor`` or
     the query means nothing, nothing is found, unless contacts are given. What is less likely than
-    ``least`` is left out, except what can't be judged. ``with_former``: if the query asks for what
-    used to be, outdated memories are searched as well. ``with_people``: hits include the contacts
-    they are about.
+    ``least`` is left out, except what can't be judged. ``keep_first``: after so many hits irrelevant
+    ones are left out, unless the query explores. ``with_former``: if the query asks for what used to
+    be, outdated memories are searched as well. ``with_people``: hits include the contacts they are
+    about.
     """
 
     query: str
@@ -214,6 +215,7 @@ class SearchRequest:
     now: datetime | None = None
     floor: float = 0.0
     least: float = 0.0
+    keep_first: int | None = None
     with_former: bool = False
     with_people: bool = False
 
@@ -263,7 +265,10 @@ def search(
     hits = _ordered_hits(scope, results, request, seeds)
     if request.heal and results.dangling:
         graph.remove(end_user, results.dangling)
-    return hits
+    if request.keep_first is None or understood.intent is Intent.EXPLORE:
+        return hits
+    first = request.keep_first
+    return [*hits[:first], *(hit for hit in hits[first:] if hit.is_relevant)]
 
 
 def _narrowed(

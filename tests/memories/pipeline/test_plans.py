@@ -43,7 +43,7 @@ def test_a_plan_is_on_the_card_until_its_day_and_history_after_it(language, name
     assert str(later.date()) in lines[place + 2]
     assert contact.card_today.count(plan.content) == 1
     tomorrow = soon.date() + timedelta(days=1)
-    day = str(cards.with_coming(cards.Card(""), contact.coming, tomorrow, language))
+    day = str(cards.with_coming("", contact.coming, tomorrow, language))
     assert plan.content not in day
     assert str(later.date()) in day
 
