@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from understanding.lexicon import titles_used
 from understanding.text import HAN
 
 _SENTENCE_END = re.compile(
@@ -14,7 +15,7 @@ _MARKS = re.compile(r"[。！？!?；;\n]")
 LONGEST, LONGEST_CLAUSE = 500, 250
 _WORD_ENDS = frozenset(" \t\u3000，,、：:")
 _CLAUSE_END = re.compile(r"[，,、：:](?!\d)")
-_ABBREVIATIONS = frozenset("Mr Mrs Ms Dr St Prof Jr Sr vs etc e.g i.e".split())
+_ABBREVIATIONS = frozenset("St Jr Sr vs etc e.g i.e".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,17 @@ def sentences(content: str) -> list[Sentence]:
     for match in _SENTENCE_END.finditer(content):
         text_before = content[max(start, match.start() - 5) : match.start()]
         word = HAN.sub(" ", text_before).split()[-1:]  # 房东Mr. Papadakis
-        if match.group().startswith(".") and word and word[0].strip("(\"'“‘") in _ABBREVIATIONS:
+        if match.group().startswith(".") and word and _is_abbreviation(word[0].strip("(\"'“‘")):
             continue
         _append(pieces, content, start, match.start(), match.group())
         start = match.end()
     _append(pieces, content, start, len(content), "")
     return _limited(pieces, LONGEST)
+
+
+def _is_abbreviation(word: str) -> bool:
+    """Whether a dot after ``word`` ends no sentence."""
+    return word in _ABBREVIATIONS or word.casefold() in titles_used("dotted")
 
 
 def last_begun(text: str) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
+import regex
+
 from understanding import segmentation
 from understanding.lexicon import alternation, titles, words
 from understanding.lexicon.rules import patterns
@@ -36,7 +38,8 @@ _PAGE_WIDTH = 64
 
 _RUN = re.compile(f"{HAN.pattern}+")
 _DOT_IN_NAME = re.compile(f"(?<={CJK.pattern})·(?={CJK.pattern})")
-_WORD = re.compile(r"[^\W_]+(?:['-](?=[^\W_])[^\W_]+)*'?")
+# With the marks in which vowels of Hindi and Tamil are written.
+_WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+(?:['-](?=[\p{L}\p{N}])[\p{L}\p{N}\p{M}]+)*'?")
 
 
 @dataclass(frozen=True, slots=True)

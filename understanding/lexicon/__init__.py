@@ -139,7 +139,7 @@ def titles(language: str) -> Mapping[str, Title]:
 
 @cache
 def titles_used(use: str) -> frozenset[str]:
-    """Returns the forms of address of one use: given, reader, opening, suffix (titles.tsv)."""
+    """Returns the forms of address of one use: given, reader, opening, suffix, dotted (titles.tsv)."""
     return frozenset(row["word"] for row in rows("titles") if use in row["uses"].split())
 
 

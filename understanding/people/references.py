@@ -9,6 +9,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+import regex
+
 from accounts.reasons import Reason
 from understanding.certainty import REFERENCE
 from understanding.text import CJK, is_cjk, normalise
@@ -21,8 +23,8 @@ HOW = "reference"
 MOST, LONGEST = 8, 60
 _TEXT_WIDTH = 200  # width of the column for the phrases of one key
 # A character, or a word of a script with spaces.
-_LETTER = rf"(?:(?!{CJK.pattern})[^\W_])"
-_UNIT = re.compile(rf"{CJK.pattern}|{_LETTER}+(?:['-]{_LETTER}+)*")
+_LETTER = rf"(?:(?!{CJK.pattern})[\p{{L}}\p{{N}}\p{{M}}])"
+_UNIT = regex.compile(rf"{CJK.pattern}|{_LETTER}+(?:['-]{_LETTER}+)*")
 
 
 def form(phrase: str) -> str:

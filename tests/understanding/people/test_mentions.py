@@ -34,6 +34,8 @@ PEOPLE = [
     person("Renée", rel="neighbor", gender="female"),
     person("Mary Beth", rel="cousin", gender="female"),
     person("Mary", rel="coworker", gender="female"),
+    person("अनिता", rel="sister", gender="female"),
+    person("முருகன்", rel="uncle", gender="male"),
 ]
 
 
@@ -57,6 +59,8 @@ def named(text: str, people: list[Person] = PEOPLE) -> list[str]:
         ("Xiaotong Lin is here", ["林晓彤"]),
         ("晓彤说她快到了", ["林晓彤"]),
         ("和Nadia吃饭", ["Nadia"]),
+        ("कल अनिता से मिला", ["अनिता"]),
+        ("முருகன் வந்தார்", ["முருகன்"]),
         ("ＮＡＤＩＡ在吗", ["Nadia"]),
         ("Nadia's flight is late", ["Nadia"]),
         ("nadias flight is late", ["Nadia"]),
