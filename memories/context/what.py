@@ -40,6 +40,10 @@ FORMER_SHARE = 0.95
 # A context takes the first few results of a search whatever their relevance. Later ones of little
 # relevance name people whom nobody meant; only a message that explores takes them, too.
 FIRST = 3
+# Where enough is known about the people who are meant, a search adds what is about others or about
+# nobody (a link may be missing) only from this relevance on: 0.3 and 0.5 give the same results on
+# three lives.
+PROBABLE = 0.5
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
 _SQL = sql_pieces(__file__, shown=_SHOWN)
@@ -173,29 +177,36 @@ def search(
     people: Collection[UUID],
     known: PeopleMemories | None,
 ) -> tuple[list[Hit], str]:
-    """Searches the memories of the ``people`` who are meant; if few are ``known``, or nobody is
-    meant, those about anybody. Returns the hits, and whether the search was made (as
-    ``Injection.searched``)."""
-    looks_wider = known is not None and len(known.found) < request.limit
-    contact_ids = () if looks_wider else tuple(people)
+    """Searches all memories; if enough memories of the ``people`` who are meant are ``known``, hits
+    that are not about these must be probable. Only theirs, if none were looked for. Returns the
+    hits, and whether the search was made (as ``Injection.searched``)."""
+    is_enough = known is not None and len(known.found) >= request.limit
     asked = recall.SearchRequest(
         request.message,
         limit=request.limit,
-        contact_ids=contact_ids,
+        contact_ids=tuple(people) if known is None else (),
         heal=request.heal,
         floor=relevance.FLOOR,
         keep_first=FIRST,
         with_former=True,
-        with_people=not people,
+        with_people=True,
     )
     hits, searched = list[Hit](), "late"
     with suppress(LateError):
         hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
         searched = "words" if embedding.failed else "yes"
-    if looks_wider and hits:
-        denied = said_not_to_be_about(end_user, people, [hit.memory.id for hit in hits])
+    ids = set(map(str, people))
+    elsewhere = {hit.memory.id: hit for hit in hits if not _is_about(hit, ids)} if people else {}
+    if elsewhere:
+        denied = said_not_to_be_about(end_user, people, elsewhere)
+        if is_enough:
+            denied |= {pk for pk, hit in elsewhere.items() if hit.likely < PROBABLE}
         hits = [hit for hit in hits if hit.memory.id not in denied]
     return hits, searched
+
+
+def _is_about(hit: Hit, ids: Collection[str]) -> bool:
+    return any(person["id"] in ids for person in hit.people)
 
 
 def candidates(

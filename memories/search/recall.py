@@ -98,9 +98,14 @@ class Hit:
         return Reason("each_of", reasons=self.reasons)
 
     @property
+    def likely(self) -> float:
+        """The probability that it is related to the query, 0 if it can't be judged."""
+        return self.relevance.likely if self.relevance else 0.0
+
+    @property
     def is_relevant(self) -> bool:
         """Whether it is likely enough to be related to the query, or can't be judged."""
-        return self.relevance is None or self.relevance.likely >= relevance.FLOOR
+        return self.relevance is None or self.likely >= relevance.FLOOR
 
 
 @dataclass

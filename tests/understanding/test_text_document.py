@@ -36,6 +36,8 @@ def test_what_follows_the_last_end_of_a_sentence_is_not_finished() -> None:
 def test_a_form_of_address_ends_no_sentence_though_chinese_stands_before_it() -> None:
     parts = read("房东Mr. Kowalski要涨房租。我约了Dr. Osei。").sentences
     assert [part.text for part in parts] == ["房东Mr. Kowalski要涨房租", "我约了Dr. Osei"]
-    parts = read("I met Rev. Okafor and prof. Lindqvist there. They had run 5 km. We ate.").sentences
+    parts = read(
+        "I met Rev. Okafor and prof. Lindqvist there. They had run 5 km. We ate."
+    ).sentences
     assert [part.text for part in parts] == [
         "I met Rev. Okafor and prof. Lindqvist there", "They had run 5 km", "We ate"]  # fmt: skip
