@@ -259,8 +259,9 @@ def _topic_size(topic: str) -> dict[str, float]:
 
 def _request(text: str, cues: Mapping[str, Sequence[Place]]) -> tuple[str, str]:
     """Returns the words that ask and the words that name what is to be forgotten: those of the
-    asking clauses; if these name nothing, and mean neither all nor a person by a pronoun, those of
-    the nearest clause before, else of one after a colon."""
+    asking clauses; if these name nothing, those of the nearest clause before, else of one after a
+    colon. If they mean all, or a person by a pronoun, only of matters listed right before (Kim's
+    debts, that shop too, 你都忘了吧)."""
     begins, ends = _clauses(_plain(text))
     remaining = list(text)
     for name in _FRAME:
@@ -272,7 +273,13 @@ def _request(text: str, cues: Mapping[str, Sequence[Place]]) -> tuple[str, str]:
     ) or [0]
     chosen = [n for n in asking if _names_something(topics[n])]
     broad = [*cues.get("all", ()), *cues.get("third", ())]
-    if not chosen and all(bisect_right(begins, start) - 1 not in asking for start, _ in broad):
+    if not chosen and any(bisect_right(begins, start) - 1 in asking for start, _ in broad):
+        matters = {bisect_right(begins, start) - 1 for start, _ in cues.get("matter", ())}
+        for n in range(asking[0] - 1, -1, -1):
+            if n not in matters or not _names_something(topics[n]):
+                break
+            chosen.insert(0, n)
+    elif not chosen:
         colons = [
             n for n in range(1, len(topics)) if text[: begins[n]].rstrip()[-1:] in (":", "：")
         ]

@@ -95,6 +95,38 @@ def test_what_the_user_told_of_themself_goes_by_words_or_attribute(
     assert "钓鱼" in known(end_user)
 
 
+@pytest.mark.parametrize(
+    ("told", "line", "gone"),
+    [
+        ("小林借了银行三十万。", "小林欠钱的事你忘了吧", "三十万"),
+        ("Bea owes forty grand to the bank.", "Please forget Bea's debts.", "forty grand"),
+    ],
+)
+def test_a_matter_of_a_person_goes_though_it_was_told_in_other_words(
+    end_user: EndUser, told: str, line: str, gone: str
+) -> None:
+    receive(end_user.app, "ann", [Incoming("user", told), Incoming("user", "Bea plays chess.")])
+    run.process(end_user.pk)
+    before = known(end_user).splitlines()
+    say(end_user, line)
+    assert known(end_user).splitlines() == [one for one in before if gone not in one] != before
+
+
+def test_nothing_goes_where_no_memory_of_the_person_is_clearly_meant(end_user: EndUser) -> None:
+    before = known(end_user)
+    erasure = say(end_user, "小林离婚那件事你忘了吧")
+    assert known(end_user) == before
+    assert erasure.missing == ["小林", "离婚"]
+
+
+def test_matters_that_are_listed_before_go_together(end_user: EndUser) -> None:
+    say(end_user, "老孟出差的事，小林弹吉他的事，你都忘了吧")
+    left = known(end_user)
+    assert "出差" not in left
+    assert "吉他" not in left
+    assert {"厦门" in left, "钓鱼" in left, "花生" in left} == {True}
+
+
 @pytest.mark.parametrize("line", ["刚才那句别存", "don't save what I just told you"])
 def test_what_was_said_last_goes_alone(end_user: EndUser, line: str) -> None:
     say(end_user, line)
