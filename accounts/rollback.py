@@ -178,18 +178,15 @@ def _restore(model: type[Tracked], rows: Rows) -> None:
             unique = {name: values[name] for name in model.unique_by}
             for twin in model._default_manager.filter(**unique):
                 for name in model.grown:
-                    values[name] = _all_sources(values[name], snapshot(twin)[name])
+                    # Sources of both rows; none if a person stated either.
+                    ours, theirs = values[name], snapshot(twin)[name]
+                    values[name] = list(dict.fromkeys([*ours, *theirs])) if ours and theirs else []
                 twin.delete()
         item = model()
         item.pk = model._meta.pk.to_python(row["id"])
         _assign(item, values)
         items.append(item)
     model._default_manager.bulk_create(items, batch_size=CHUNK)
-
-
-def _all_sources(restored: Sequence[Any], current: Sequence[Any]) -> list[Any]:
-    """Returns the sources of a row and of an equal row made since; none if a person stated either."""
-    return list(dict.fromkeys([*restored, *current])) if restored and current else []
 
 
 def _assign(item: models.Model, values: dict[str, Any]) -> None:

@@ -49,13 +49,10 @@ def is_telling(phrase: str) -> bool:
     for anaphor in find_anaphors(read_turn(Utterance("user", form), references.LONGEST)):
         is_whole = len(anaphor.text.strip()) == len(form)
         if anaphor.form == "personal" or (
-            is_whole and not (anaphor.form == "bare" and _is_role(form))
+            is_whole
+            and not (anaphor.form == "bare" and form in terms() and frequency(form) < COMMON)
         ):
             return False
     if all(map(is_han, form)):
         return len(cut(form)) > 1 or frequency(form) < COMMON
     return " " in form or form not in words("english_words")
-
-
-def _is_role(form: str) -> bool:
-    return form in terms() and frequency(form) < COMMON

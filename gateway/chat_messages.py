@@ -181,7 +181,8 @@ def without_thoughts(text: str) -> str:
             mark["left"] == "[" and mark["name"].strip("/").lower() not in _SQUARE
         ):
             continue
-        if mark["name"] and _is_closing(mark["name"]):
+        name = mark["name"] or ""
+        if name.startswith("/") or "end" in re.split(r"[_.:-]", name.lower()):
             at = at if opened else mark.end()
         else:
             parts.append(text[at : mark.start()])
@@ -191,10 +192,6 @@ def without_thoughts(text: str) -> str:
             at = end + len(closing) if end >= 0 else len(text)
         opened = True
     return _TOKENS.sub("", "".join([*parts, text[at:]])).strip()
-
-
-def _is_closing(name: str) -> bool:
-    return name.startswith("/") or "end" in re.split(r"[_.:-]", name.lower())
 
 
 def _closing_mark(mark: re.Match[str]) -> str:

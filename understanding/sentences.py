@@ -40,17 +40,13 @@ def sentences(content: str) -> list[Sentence]:
     for match in _SENTENCE_END.finditer(content):
         text_before = content[max(start, match.start() - 5) : match.start()]
         word = HAN.sub(" ", text_before).split()[-1:]  # 房东Mr. Papadakis
-        if match.group().startswith(".") and word and _is_abbreviation(word[0].strip("(\"'“‘")):
+        before = word[0].strip("(\"'“‘") if word and match.group().startswith(".") else ""
+        if before in _ABBREVIATIONS or before.casefold() in titles_used("dotted"):
             continue
         _append(pieces, content, start, match.start(), match.group())
         start = match.end()
     _append(pieces, content, start, len(content), "")
     return _limited(pieces, LONGEST)
-
-
-def _is_abbreviation(word: str) -> bool:
-    """Whether a dot after ``word`` ends no sentence."""
-    return word in _ABBREVIATIONS or word.casefold() in titles_used("dotted")
 
 
 def last_begun(text: str) -> str:

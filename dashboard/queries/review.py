@@ -155,8 +155,7 @@ def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
 
 def waiting_count(users: QuerySet[EndUser]) -> int:
     """Returns the number of decisions that wait, each queue counted up to MOST + 1. One statement,
-    which is kept for each set of users that an operator may see: building it takes longer than
-    running it."""
+    kept for each set of users that an operator may see: building it takes longer than running it."""
     try:
         seen, params = users.query.sql_with_params()
     except EmptyResultSet:

@@ -40,9 +40,8 @@ FORMER_SHARE = 0.95
 # A context takes the first few results of a search whatever their relevance. Later ones of little
 # relevance name people whom nobody meant; only a message that explores takes them, too.
 FIRST = 3
-# Where enough is known about the people who are meant, a search adds what is about others or about
-# nobody (a link may be missing) only from this relevance on: 0.3 and 0.5 give the same results on
-# three lives.
+# Where enough is known about the people who are meant, what is about others or nobody (a link may be
+# missing) is added only from this relevance on: 0.3 gives the same results on three lives.
 PROBABLE = 0.5
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
@@ -196,17 +195,15 @@ def search(
         hits = recall.search(end_user, asked, embedder=embedder(), embedding=embedding)
         searched = "words" if embedding.failed else "yes"
     ids = set(map(str, people))
-    elsewhere = {hit.memory.id: hit for hit in hits if not _is_about(hit, ids)} if people else {}
-    if elsewhere:
+    elsewhere = {
+        hit.memory.id: hit for hit in hits if not any(one["id"] in ids for one in hit.people)
+    }
+    if people and elsewhere:
         denied = said_not_to_be_about(end_user, people, elsewhere)
         if is_enough:
             denied |= {pk for pk, hit in elsewhere.items() if hit.likely < PROBABLE}
         hits = [hit for hit in hits if hit.memory.id not in denied]
     return hits, searched
-
-
-def _is_about(hit: Hit, ids: Collection[str]) -> bool:
-    return any(person["id"] in ids for person in hit.people)
 
 
 def candidates(

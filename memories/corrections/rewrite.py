@@ -398,7 +398,8 @@ def supersede(
             split(end_user, memory.pk, [text], actor=actor, why=why, fewest=1, facts=rows)
         elif past and (
             any(fact.statement not in statements for fact in old.current)
-            or _quotes_more(memory, past)
+            # A quote of more clauses than these facts.
+            or (memory.brackets is not None and len(clauses_in(memory.quote)) > len(past))
         ):
             in_part[memory.pk] = past
     return outdate(
@@ -413,8 +414,3 @@ def supersede(
         until=by.began_at,
         keep=[by] if keep else [],
     )
-
-
-def _quotes_more(memory: Memory, facts: Sequence[StoredFact]) -> bool:
-    """Whether a memory is a quote of more clauses than the number of these facts."""
-    return memory.brackets is not None and len(clauses_in(memory.quote)) > len(facts)

@@ -315,11 +315,10 @@ def _nearest(end_user: EndUser, contact: Contact, words: Iterable[str]) -> list[
 
     try:
         about = ranked([contact.pk])
-        compared = about if len(about) > 1 else ranked(())
-    except LateError:
+        first, second, *_ = about if len(about) > 1 else ranked(())
+    except (LateError, ValueError):  # too late, or nothing to compare with
         return []
-    is_clear = len(compared) > 1 and compared[0][0] - compared[1][0] >= CLEARLY
-    return [compared[0][1]] if about and is_clear and compared[0] == about[0] else []
+    return [first[1]] if first in about and first[0] - second[0] >= CLEARLY else []
 
 
 def _known_only_by(contact: Contact, memories: Iterable[Memory]) -> bool:

@@ -93,7 +93,9 @@ class Judge:
     ) -> None:
         self._chinese = is_chinese(query)
         self._all_ranked = all_ranked
-        personal = [_personal_logit(one.vector) for one in asked]
+        # The log odds that somebody writes so about their life, and not to anybody.
+        bias = float(_TABLE["personal"]["bias"])
+        personal = [float(_PERSONAL @ np.array(one.vector)) + bias for one in asked]
         self._personal = max(personal) > 0
         self._questions = list(map(_prepared, asked, personal))
         self._required = 0.0 if dated else _required_likelihood(query, asked)
@@ -155,11 +157,6 @@ def _prepared(asked: Asked, personal: float) -> _Question:
     base = _WEIGHTS["bias"] + _weighted_sum(personal=personal, short=len(rarity) < 2)
     last = min(asked.cosines.values(), default=0.0)
     return _Question(asked, rarity, base, sum(rarity.values()) or 1.0, last)
-
-
-def _personal_logit(vector: Sequence[float]) -> float:
-    """Returns the log odds that somebody writes so about their life, and not to anybody."""
-    return float(_PERSONAL @ np.array(vector)) + float(_TABLE["personal"]["bias"])
 
 
 def _required_likelihood(query: str, asked: Sequence[Asked]) -> float | None:

@@ -110,7 +110,8 @@ def _ending(cut: Sequence[Word]) -> Iterator[tuple[Kind, int, int]]:
         own_part = word.text[: len(word.text) - len(suffix)]
         # A word of the dictionary that ends so by itself (协和医院) is a name if tagged as one.
         parts = [*cut[first:at], *([Word(word.start, 0, own_part, word.tag)] if own_part else [])]
-        while parts and not _may_begin(parts[0]):
+        # No name begins with 的 or a measure.
+        while parts and (parts[0].tag in ("f", "q") or parts[0].text in _NEVER_INSIDE):
             parts, first = parts[1:], first + 1
         start = cut[first].start if first <= at else word.start
         has_own = any(_is_distinctive(part, kind) for part in parts) or (
@@ -138,11 +139,6 @@ def _may_stand_inside(word: Word) -> bool:
         or word.text in _GENERIC
         or word.text in words("places_zh")
     )
-
-
-def _may_begin(word: Word) -> bool:
-    """Whether a name may begin with this word: not with 的 or a measure."""
-    return word.tag not in ("f", "q") and word.text not in _NEVER_INSIDE
 
 
 def _is_distinctive(word: Word, kind: Kind) -> bool:

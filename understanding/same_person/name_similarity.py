@@ -245,7 +245,9 @@ def _relate_given_names(a: str, b: str) -> How | None:
     if len(short) >= 4 and long.endswith(short):
         return "diminutive"
     begin_alike = a[0] == b[0] or sounds(a)[:1] == sounds(b)[:1] not in ("a", "h")
-    same_spelling = sounds(a) == sounds(b) or _misspelt(a, b)
+    # Two names of at least six letters that differ by one edit, but not at either end.
+    is_misspelt = len(short) >= 6 and (a[0], a[-1]) == (b[0], b[-1]) and names.one_edit(a, b)
+    same_spelling = sounds(a) == sounds(b) or is_misspelt
     if same_spelling and begin_alike and {a[-1], b[-1]} != {"a", "o"} and len(short) > 2:
         return "spelling"
     shared = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(short))
@@ -259,11 +261,6 @@ def sounds(name: str) -> str:
     every run of vowels as one sign, none at the end."""
     name = re.sub(r"[aeiou]+", "a", _replaced(name, _SPELLINGS))
     return re.sub(r"(.)\1+", r"\1", name).rstrip("a")
-
-
-def _misspelt(a: str, b: str) -> bool:
-    """Whether two names of at least six letters differ by one edit, but not at either end."""
-    return min(len(a), len(b)) >= 6 and a[0] == b[0] and a[-1] == b[-1] and names.one_edit(a, b)
 
 
 def two_scripts(chinese: str, latin: str) -> How:
