@@ -2,10 +2,9 @@
 
 import asyncio
 import contextvars
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -14,7 +13,10 @@ from accounts.api import check_external_id
 from accounts.authentication import bearer, key_of
 from accounts.cells import releasing
 from accounts.errors import ApiError, envelope
-from mcp_server.knowledge import Caller, caller, server
+from mcp_server.caller import Caller, caller
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 PATH = "/mcp"
 # Bytes of a request, which is parsed while others wait; the longest argument has 2,000 characters.
@@ -26,9 +28,8 @@ class Gate:
 
     def __init__(self, application: ASGIApp) -> None:
         self._application = application
-        self._manager: StreamableHTTPSessionManager | None = None
-        self._starting: asyncio.Task[None] | None = None
-        self._ready = asyncio.Event()
+        self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._running: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
@@ -45,34 +46,45 @@ class Gate:
             await JSONResponse(body, error.status_code, headers)(scope, receive, send)
             return
         caller.set(identified)
-        manager = await self._running()
+        if self._manager is None:
+            loop = asyncio.get_running_loop()
+            self._manager = loop.create_future()
+            # In an empty context: nothing of the first request may stay.
+            running = _run_manager(self._manager)
+            self._running = loop.create_task(running, context=contextvars.Context())
+        # Shielded: the others wait on, when one request is given up.
+        manager = await asyncio.shield(self._manager)
         await manager.handle_request({**scope, "path": PATH}, receive, send)
 
-    async def _running(self) -> StreamableHTTPSessionManager:
-        """Returns the process's manager, started by the first request: some servers have no
-        lifespan."""
-        if self._manager is None:
-            # Hosts are checked here, against the same list as everywhere.
-            open_to_all = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-            server.streamable_http_app(
-                json_response=True,
-                stateless_http=True,
-                max_request_body_size=MAX_BODY,
-                transport_security=open_to_all,
-            )
-            self._manager = server.session_manager
-            # In an empty context: nothing of the first request may stay.
-            loop = asyncio.get_running_loop()
-            self._starting = loop.create_task(
-                self._run(self._manager), context=contextvars.Context()
-            )
-        await self._ready.wait()
-        return self._manager
 
-    async def _run(self, manager: StreamableHTTPSessionManager) -> None:
+async def _run_manager(started: "asyncio.Future[StreamableHTTPSessionManager]") -> None:
+    """Runs the process's manager, begun by the first request: some servers have no lifespan."""
+    try:
+        manager = await asyncio.to_thread(_new_manager)
         async with manager.run():
-            self._ready.set()
+            started.set_result(manager)
             await asyncio.Event().wait()  # until the loop ends
+    except Exception as error:
+        if started.done():
+            raise
+        started.set_exception(error)
+
+
+def _new_manager() -> "StreamableHTTPSessionManager":
+    # Imported at the first request: it takes a second and 55 MB, and many installations get none.
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from mcp_server.knowledge import server
+
+    # Hosts are checked here, against the same list as everywhere.
+    open_to_all = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    server.streamable_http_app(
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=MAX_BODY,
+        transport_security=open_to_all,
+    )
+    return server.session_manager
 
 
 @releasing

@@ -5,8 +5,7 @@ the API, for one end user, and are undone like these. The key says whose memory 
 import inspect
 import json
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial, wraps
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
@@ -21,11 +20,12 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from accounts import placement
 from accounts.cells import Moving, atomic, releasing
-from accounts.models import App, EndUser
+from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
 from accounts.scope import app_scope, user_scope
 from contacts import edit, merge, store
 from contacts.models import Contact
+from mcp_server.caller import caller
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.corrections import edit_dates, edit_memories, merge_contacts
@@ -53,23 +53,6 @@ ADDS = ToolAnnotations(
 CHANGES = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """The app and end user whose memory is open, and the address of this server, for links."""
-
-    app: App
-    external_id: str
-    base: str = ""
-
-    @property
-    def actor(self) -> str:
-        """The author of a change."""
-        return f"app:{self.app.name}"[:100]
-
-
-caller: ContextVar[Caller] = ContextVar("caller")
 
 
 def _text(value: Any) -> Any:

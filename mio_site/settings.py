@@ -111,6 +111,8 @@ ASGI_GATES = [
 ]
 # What a web process does in the background when it starts.
 ASGI_WARM_UPS = ["memories.context.build.warm_up"]
+# Loaded once, before the processes that run tasks are forked and share their memory.
+TASK_MODULES = ["memories.tasks"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -23,7 +23,10 @@ from memories.context.request import ContextRequest
 from memories.context.who import stored_turns
 from memories.providers.errors import ProviderError
 from memories.providers.factory import chat_model
-from memories.providers.openai.chat import ChatMessage, ChatModel
+from memories.providers.interface import ChatMessage
+
+if TYPE_CHECKING:
+    from memories.providers.openai.chat import ChatModel
 
 LINES = "application/x-ndjson"  # one JSON object per line: text, error, or done
 
@@ -112,7 +115,7 @@ def _conversation(end_user: EndUser, form: QuestionForm, prompt: str) -> list[Ch
 
 
 async def _reply_lines(
-    chat: ChatModel, messages: Sequence[ChatMessage], language: str
+    chat: "ChatModel", messages: Sequence[ChatMessage], language: str
 ) -> AsyncIterator[str]:
     """Yields the reply as lines, each as it arrives; the last says that it is done, or what went
     wrong. A thread waits for the model, so that a slow one blocks nobody else."""

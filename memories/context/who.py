@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -27,12 +27,14 @@ from memories.context.request import ContextRequest
 from memories.models import Message, ModelCall
 from memories.providers.errors import ProviderError
 from memories.providers.factory import resolving_provider
-from memories.providers.openai.provider import OpenAIProvider
 from memories.search.context_tokens import PAUSE
 from memories.types import CONTACT, MeantPeople, Reply, ShownTurn, Usage, WhoRequest
 from understanding.coreference.resolve import may_refer_to_one
 from understanding.statements.own_words import without_injected, without_injected_and_client_text
 from understanding.types import Mention, Person
+
+if TYPE_CHECKING:
+    from memories.providers.openai.provider import OpenAIProvider
 
 # No model is asked about mentions of at least SURE confidence, or pronouns of SURE_AMONG if
 # somebody else who is talked about fits. On the corpus, 15 % of messages are asked about, and the
@@ -139,7 +141,7 @@ class Question:
     fast: lookup.People
     doubtful: frozenset[Mention]
     shown: Mapping[UUID, lookup.Candidate]
-    provider: OpenAIProvider
+    provider: "OpenAIProvider"
     asked: Future[Reply[Sequence[MeantPeople]]]
     began: float
     budget_ms: float

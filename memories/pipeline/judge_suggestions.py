@@ -22,7 +22,7 @@ from memories.budget import Budget
 from memories.corrections.auto_merge import newest_facts
 from memories.models import ModelCall
 from memories.providers import factory
-from memories.providers.openai.provider import OpenAIProvider
+from memories.providers.interface import LanguageProvider
 from memories.types import Sameness
 
 ACTOR = "judge"
@@ -77,7 +77,7 @@ def _unjudged() -> QuerySet[Suggestion]:
 
 def _write(
     end_user: EndUser,
-    provider: OpenAIProvider,
+    provider: LanguageProvider,
     rows: Iterable[Suggestion],
     judged: Mapping[int, tuple[Sameness, str]],
 ) -> int:

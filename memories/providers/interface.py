@@ -1,7 +1,8 @@
 """The interface that every language-model provider implements."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 from uuid import UUID
 
 from memories.types import (
@@ -13,6 +14,12 @@ from memories.types import (
     Reply,
     Resolutions,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    role: Literal["system", "user", "assistant"]
+    content: str
 
 
 class LanguageProvider(Protocol):

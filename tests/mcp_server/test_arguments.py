@@ -12,7 +12,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from mcp_server.knowledge import Caller, caller, server
+from mcp_server.caller import Caller, caller
+from mcp_server.knowledge import server
 from memories.models import Memory
 from tests.deploy.test_files import ROOT
 from tests.factories import make_app, make_contact, make_end_user, make_memory

@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import App
-from mcp_server.knowledge import Caller, caller, server
+from mcp_server.caller import Caller, caller
+from mcp_server.knowledge import server
 
 
 class Command(BaseCommand):

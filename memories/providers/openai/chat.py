@@ -3,9 +3,8 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import openai
 from openai.types.chat import ChatCompletionChunk
@@ -13,18 +12,13 @@ from pydantic import BaseModel, BeforeValidator
 
 from accounts.reasons import Reason
 from memories.providers.errors import OutputError, PermanentError, TransientError
+from memories.providers.interface import ChatMessage
 from memories.providers.openai import completions
 from memories.providers.openai.transport import ModelServer
 from understanding.text import encodable
 
 # A person is watching, so one retry is made; then the error is shown.
 MAX_ATTEMPTS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class ChatMessage:
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 class _Delta(BaseModel):

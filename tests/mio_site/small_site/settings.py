@@ -20,6 +20,7 @@ MIO_CELLS: list[str] = []
 MIO_TRUSTED_PROXIES: list[str] = []
 ASGI_GATES: list[str] = []
 ASGI_WARM_UPS: list[str] = []
+TASK_MODULES: list[str] = []
 USE_TZ = True
 INSTALLED_APPS = [
     "django.contrib.contenttypes",

@@ -7,7 +7,8 @@ import traceback
 import pytest
 
 from memories.providers.errors import OutputError, PermanentError, ProviderError, TransientError
-from memories.providers.openai.chat import ChatMessage, ChatModel
+from memories.providers.interface import ChatMessage
+from memories.providers.openai.chat import ChatModel
 from memories.providers.openai.transport import ModelServer
 from tests.memories.providers.openai.examples import KEY
 
