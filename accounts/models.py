@@ -500,9 +500,7 @@ class Change(UserRow):
 
     class Meta:
         ordering = ["-created_at"]
-        constraints = [
-            models.UniqueConstraint(fields=["end_user", "id"], name="change_of_user"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["end_user", "id"], name="change_of_user")]
         indexes = [
             models.Index(fields=["end_user", "-created_at"], name="change_latest"),
             models.Index(fields=["-created_at", "id"], name="change_latest_of_all"),

@@ -42,10 +42,7 @@ def parse(body: bytes, most: float = math.inf) -> Any:
         raise ParseError(f"The body is not UTF-8 (byte {error.start}).") from error
     try:
         value = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
+            text, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite
         )
     except RecursionError as error:
         raise ParseError("The JSON is nested too deeply.") from error

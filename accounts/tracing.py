@@ -44,12 +44,7 @@ def span(
         yield INVALID_SPAN
         return
     with _tracer.start_as_current_span(
-        name,
-        context,
-        kind,
-        attributes,
-        record_exception=False,
-        set_status_on_exception=False,
+        name, context, kind, attributes, record_exception=False, set_status_on_exception=False
     ) as started:
         try:
             yield started

@@ -287,7 +287,7 @@ class ContactKey(UserRow):
         constraints = [
             models.UniqueConstraint(
                 fields=["contact", "end_user", "key", "how"], name="contact_key_once"
-            ),
+            )
         ]
         indexes = [
             # Finds whole keys, and beginnings of keys whatever the database's collation.

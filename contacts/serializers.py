@@ -74,10 +74,7 @@ class Name(Text):
 class Attributes(serializers.DictField):
     """``{"company": "…", "interests": ["…", "…"], "location": null}``"""
 
-    described = {
-        "maxProperties": MAX_KEYS,
-        "propertyNames": {"pattern": "^[a-z][a-z0-9_]{0,49}$"},
-    }
+    described = {"maxProperties": MAX_KEYS, "propertyNames": {"pattern": "^[a-z][a-z0-9_]{0,49}$"}}
     default_error_messages = {
         "key": "An attribute's key is in lower_snake_case, at most 50 characters.",
         "many": f"A contact has at most {MAX_KEYS} attributes.",

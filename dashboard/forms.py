@@ -165,8 +165,7 @@ class QuestionForm(forms.Form):
     """The playground's form: a message, the turns before it, and what the context may contain."""
 
     message = forms.CharField(
-        max_length=20_000,
-        error_messages={"required": _("Write a message first.")},
+        max_length=20_000, error_messages={"required": _("Write a message first.")}
     )
     before = forms.CharField(max_length=220, required=False)
     history = forms.CharField(max_length=50_000, required=False)

@@ -11,11 +11,7 @@ from accounts.models import App, NumberedRow
 LOOK, CORRECT, ADMINISTER = "dashboard.look", "dashboard.correct", "dashboard.administer"
 
 #: Each role may do what the ones before it may.
-ROLES = {
-    "viewer": (LOOK,),
-    "reviewer": (LOOK, CORRECT),
-    "admin": (LOOK, CORRECT, ADMINISTER),
-}
+ROLES = {"viewer": (LOOK,), "reviewer": (LOOK, CORRECT), "admin": (LOOK, CORRECT, ADMINISTER)}
 
 
 def install_roles() -> None:

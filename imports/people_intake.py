@@ -295,9 +295,7 @@ def take_back(change: Change) -> None:
             if row["model"] == Contact._meta.label_lower and row["before"] is None]  # fmt: skip
     own_links = [row["id"] for row in change.rows if row["model"] == Link._meta.label_lower]
     backfilled = Link.objects.of(change.end_user_id).filter(
-        contact__in=created,
-        made_by=Link.MadeBy.BACKFILL,
-        memory__created_at__lt=change.created_at,
+        contact__in=created, made_by=Link.MadeBy.BACKFILL, memory__created_at__lt=change.created_at
     )
     backfilled.exclude(pk__in=own_links).delete()
     Import.objects.of(change.end_user_id).filter(change=change.pk).update(state=Import.State.UNDONE)

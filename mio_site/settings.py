@@ -124,7 +124,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "dashboard.context_processors.chrome",
-            ],
+            ]
         },
     }
 ]

@@ -72,10 +72,7 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-context": {"POST": {"message": "How is Zoe?"}},
     "api-search": {"POST": {"query": "Zoe"}},
     "api-contacts": {"GET": None, "POST": {"name": "Bob"}},
-    "api-address-book": {
-        "GET": None,
-        "POST": {"content": "First Name,Last Name\nBob,Lee\n"},
-    },
+    "api-address-book": {"GET": None, "POST": {"content": "First Name,Last Name\nBob,Lee\n"}},
     "api-contacts-bulk": {"POST": {"contacts": [{"name": "Bob"}]}},
     "api-contact": {"GET": None, "PATCH": {"relationship": "friend"}, "DELETE": None},
     "api-contact-merge": {"POST": {"into": str(uuid4())}},

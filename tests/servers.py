@@ -27,10 +27,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 Endpoint = Literal["chat", "embeddings"]
-PATHS: dict[str, Endpoint] = {
-    "/v1/chat/completions": "chat",
-    "/v1/embeddings": "embeddings",
-}
+PATHS: dict[str, Endpoint] = {"/v1/chat/completions": "chat", "/v1/embeddings": "embeddings"}
 MODEL = "fake-model"
 
 

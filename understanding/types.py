@@ -7,15 +7,7 @@ from uuid import UUID
 from accounts.reasons import Reason
 
 How = Literal[
-    "name",
-    "alias",
-    "kinship",
-    "fuzzy",
-    "pronoun",
-    "semantic",
-    "conversation",
-    "reference",
-    "model",
+    "name", "alias", "kinship", "fuzzy", "pronoun", "semantic", "conversation", "reference", "model"
 ]
 
 

@@ -140,10 +140,7 @@ def move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> H
 @access.page
 @_with_memories
 def show_split(
-    request: HttpRequest,
-    person: Contact,
-    memories: Sequence[Memory],
-    form: SplitForm | None = None,
+    request: HttpRequest, person: Contact, memories: Sequence[Memory], form: SplitForm | None = None
 ) -> HttpResponse:
     """The form that asks for the new person whom the memories are about."""
     context = {**queries.head_of(person), "memories": memories, "form": form or SplitForm()}

@@ -153,7 +153,4 @@ def find(request: HttpRequest) -> HttpResponse:
     return render(request, template, context)
 
 
-urls = [
-    path("health/", health, name="health"),
-    path("find/", find, name="find"),
-]
+urls = [path("health/", health, name="health"), path("find/", find, name="find")]

@@ -29,11 +29,7 @@ _CLAIM_NAME = re.compile(
 )
 NEXT_SHOWN = 12  # rows of the queue beside the one to decide
 # The queues that each page shows.
-QUEUES = {
-    "merges": ["merges"],
-    "links": ["links"],
-    "conflicts": ["conflicts", "contradictions"],
-}
+QUEUES = {"merges": ["merges"], "links": ["links"], "conflicts": ["conflicts", "contradictions"]}
 
 
 def _queue_page(

@@ -322,8 +322,6 @@ urls = [
     path("u/<int:user>/undecided/<uuid:wish>/", decide_undecided, name="decide-undecided"),
     path("u/<int:user>/forget/", before_forgetting, name="before-forgetting"),
     path(
-        "u/<int:user>/forget/now/",
-        access.form(before_forgetting, forget_user),
-        name="forget-user",
+        "u/<int:user>/forget/now/", access.form(before_forgetting, forget_user), name="forget-user"
     ),
 ]

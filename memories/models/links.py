@@ -47,9 +47,7 @@ def memory_count() -> Coalesce:
     """Returns an expression for a query of contacts: the number of current facts about each. Lists,
     the API and the dashboard all use this count."""
     about = Link.objects.standing().filter(
-        contact=OuterRef("pk"),
-        memory__status=Memory.Status.ACTIVE,
-        memory__kind=Memory.Kind.FACT,
+        contact=OuterRef("pk"), memory__status=Memory.Status.ACTIVE, memory__kind=Memory.Kind.FACT
     )
     return Coalesce(Subquery(about.values("contact").annotate(n=Count("pk")).values("n")), 0)
 

@@ -252,20 +252,13 @@ class Batch(Work):
                 expressions=[
                     ("end_user", RangeOperators.EQUAL),
                     (
-                        Func(
-                            "first_seq",
-                            "last_seq",
-                            Value("[]"),
-                            function="int8range",
-                        ),
+                        Func("first_seq", "last_seq", Value("[]"), function="int8range"),
                         RangeOperators.OVERLAPS,
                     ),
                 ],
             ),
             models.UniqueConstraint(
-                fields=["end_user"],
-                condition=Q(state="running"),
-                name="batch_one_at_a_time",
+                fields=["end_user"], condition=Q(state="running"), name="batch_one_at_a_time"
             ),
         ]
         indexes = [

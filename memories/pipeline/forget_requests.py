@@ -58,11 +58,7 @@ class _ForgetScope:
 
 @atomic()
 def forget_chosen(
-    end_user: EndUser,
-    *,
-    actor: str,
-    contact_id: UUID | None = None,
-    memory_id: UUID | None = None,
+    end_user: EndUser, *, actor: str, contact_id: UUID | None = None, memory_id: UUID | None = None
 ) -> Change | None:
     """Hides a person with all that is about them, or a memory, and schedules its erasure after the
     grace period; an undo of the change cancels it. None if there is no such person or memory."""

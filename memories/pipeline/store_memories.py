@@ -24,10 +24,7 @@ from memories.types import Draft, Resolution, Resolutions, StoredFact, Verdict
 MOST_PEOPLE = 6
 EMBEDDED_AT_ONCE = 128
 # Verdicts that keep both, and the edge that joins them.
-_JOINED = {
-    Verdict.COMPLEMENTS: Edge.Kind.COMPLEMENTS,
-    Verdict.CONFLICTS: Edge.Kind.CONFLICTS,
-}
+_JOINED = {Verdict.COMPLEMENTS: Edge.Kind.COMPLEMENTS, Verdict.CONFLICTS: Edge.Kind.CONFLICTS}
 
 
 @dataclass(slots=True)

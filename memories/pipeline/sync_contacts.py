@@ -225,11 +225,7 @@ def _rename(end_user: EndUser, person: ExtractedPerson, contact: Contact, denied
     why = Reason("called_better", name=name) if new_name else Reason("not_called_so")
     try:
         edit.edit_contact(
-            end_user,
-            contact.pk,
-            {"name": name, "aliases": remaining},
-            actor=ACTOR,
-            why=why.stored,
+            end_user, contact.pk, {"name": name, "aliases": remaining}, actor=ACTOR, why=why.stored
         )
     except edit.NameTaken:
         return  # the name of somebody else: a person has to decide whose it is

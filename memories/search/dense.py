@@ -26,10 +26,7 @@ class Nearest(NamedTuple):
 
 
 def nearest(
-    scope: Scope,
-    space: str,
-    vectors: Sequence[Sequence[float]],
-    limit: int,
+    scope: Scope, space: str, vectors: Sequence[Sequence[float]], limit: int
 ) -> tuple[Nearest, Nearest]:
     """Returns, for each vector, the memories of the scope, nearest by cosine first, and if these
     are fewer than ``limit``, others, latest first; then the same for ``Scope.inside``. Compares all

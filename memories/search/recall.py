@@ -472,9 +472,7 @@ def _load_memories(
 
 
 def _direct_scores(
-    memories: Mapping[UUID, Memory],
-    results: Found,
-    successors: Mapping[UUID, Collection[UUID]],
+    memories: Mapping[UUID, Memory], results: Found, successors: Mapping[UUID, Collection[UUID]]
 ) -> tuple[dict[UUID, float], set[UUID]]:
     """Returns the scores of what the arms found, and the profiles that this raised: a profile
     scores as high as the best of the memories that it represents, and is listed before them."""
@@ -496,9 +494,7 @@ def _direct_scores(
 
 
 def _reached_scores(
-    memories: Mapping[UUID, Memory],
-    results: Found,
-    shown: Mapping[UUID, float],
+    memories: Mapping[UUID, Memory], results: Found, shown: Mapping[UUID, float]
 ) -> dict[UUID, float]:
     """Returns the scores of neighbours that the path from a hit ranks higher than they rank by
     themselves."""

@@ -144,9 +144,7 @@ def test_a_list_takes_the_same_statements_whatever_its_length(
     client: ApiClient, zoe: EndUser
 ) -> None:
     def statements() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             assert client.get(ADDRESS)[0] == 200
         return len(queries)
 

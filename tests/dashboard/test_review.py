@@ -469,9 +469,7 @@ def test_a_comparison_takes_the_same_statements_however_much_is_known(
     assert statements() == few
 
 
-def test_the_preview_of_two_who_are_well_known_is_the_card_that_a_merge_gives(
-    zoe: EndUser,
-) -> None:
+def test_the_preview_of_two_who_are_well_known_is_the_card_that_a_merge_gives(zoe: EndUser) -> None:
     greta, gretta = make_contact(zoe, "Greta"), make_contact(zoe, "Gretta")
     for place in range(12):
         make_memory(zoe, f"Greta saw lake {place}.", greta)

@@ -176,10 +176,7 @@ CASES: dict[str, tuple[str, str, Sent, Sent]] = {
     "the secret of a webhook": ("/webhooks/", "/rotate/", {}, {}),
 }  # fmt: skip
 # Whose button sends the form to another address.
-SENT_TO = {
-    "unlink": "people/{greta}/memories/unlink/",
-    "several people": "people/apart/",
-}
+SENT_TO = {"unlink": "people/{greta}/memories/unlink/", "several people": "people/apart/"}
 APART = ("review/{greta}/{gretta}/", "/decide/", {"decision": "different"})
 # Of which no Change says who did it.
 UNRECORDED = {"a time zone", "may be about who was forgotten"}

@@ -77,9 +77,7 @@ def test_the_log_takes_as_many_statements_however_long_it_is(admin: Client, app:
     counts = []
     for name in ("Anna", "Oda", "Per", "Tom"):
         make_contact(end_user, name)
-        with CaptureQueriesContext(
-            connection,
-        ) as asked:
+        with CaptureQueriesContext(connection) as asked:
             admin.get(reverse(PAGE))
         counts.append(len(asked))
     assert len(set(counts[1:])) == 1

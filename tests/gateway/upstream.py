@@ -176,11 +176,7 @@ class Upstream:
 def served(application: Any) -> Iterator[str]:
     """The address of an ASGI application that a thread of this process serves."""
     config = uvicorn.Config(
-        application,
-        port=0,
-        lifespan="off",
-        log_level="error",
-        timeout_graceful_shutdown=5,
+        application, port=0, lifespan="off", log_level="error", timeout_graceful_shutdown=5
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -128,9 +128,7 @@ def test_a_walk_costs_one_statement_a_hop_however_many_edges(
     for n in range(30):
         joined(b, make_memory(zoe, f"other {n}"))
 
-    with CaptureQueriesContext(
-        connection,
-    ) as statements:
+    with CaptureQueriesContext(connection) as statements:
         assert len(neighbours(zoe, [a.pk], hops=2)) == 31
     assert len(statements) == 2
 

@@ -104,10 +104,9 @@ def _outcome(row: Row, hidden: set[UUID], filed: set[str], told: Mapping[str, UU
         return (
             "alarm" if hidden or filed & {"pending", "erased"} else "unclear" if filed else "quiet"
         )
-    meant = {
-        "all": set(told.values()),
-        "last": {told[LAST]},
-    }.get(row["about"], {told[row["about"]]} if row["about"] in told else set())
+    meant = {"all": set(told.values()), "last": {told[LAST]}}.get(
+        row["about"], {told[row["about"]]} if row["about"] in told else set()
+    )
     # What holds the same words is of the same matter.
     allowed = meant | {pk for text, pk in told.items() if row["about"].lower() in text.lower()}
     if hidden - allowed:

@@ -237,8 +237,7 @@ def move() -> dict[str, Any]:
 def _place(database: psycopg.Connection) -> tuple[int, int]:
     """The port of the worker that has the cell, and that of the other."""
     row = database.execute(
-        "SELECT DISTINCT nodeport FROM citus_shards WHERE table_name::text LIKE %s",
-        [f"{SCHEMA}.%"],
+        "SELECT DISTINCT nodeport FROM citus_shards WHERE table_name::text LIKE %s", [f"{SCHEMA}.%"]
     ).fetchone()
     if row is None:
         row = database.execute(

@@ -123,10 +123,7 @@ def of_chat(case: Case) -> Iterator[Example]:
     """The messages of a chat that one memory, and so one person, was plainly taken from."""
     gold = case["gold"]
     people = people_of(
-        {
-            "id": case["id"],
-            "contacts": [{"key": one["name"], **one} for one in gold["contacts"]],
-        }
+        {"id": case["id"], "contacts": [{"key": one["name"], **one} for one in gold["contacts"]]}
     )
     entries = entries_of(people.values())
     memories = [(words_of(one["content"]), one["person"]) for one in gold["memories"]]

@@ -339,11 +339,7 @@ def train(*, write: bool) -> None:
         said, true = _outcomes(found, scale, kind)
         print(f"{kind}: threshold {least[kind]}\n{by_author.reliability(said, true)}")
     if write:
-        model = {
-            **fit({**taught, **of_nobody}, more),
-            "calibration": scale,
-            "threshold": least,
-        }
+        model = {**fit({**taught, **of_nobody}, more), "calibration": scale, "threshold": least}
         source = "Spans of people: a linear-chain CRF by tools/training/span_tagger.py"
         by_author.write(MODELS / "span_tagger.json", FILES, source, model)
         source = "Spans of one person, by tools/training/span_tagger.py"

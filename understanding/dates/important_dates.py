@@ -78,12 +78,7 @@ class Occurrence:
 
 
 def yearly_day(
-    month: int,
-    day: int,
-    year: int | None = None,
-    calendar: str = SOLAR,
-    *,
-    leap: bool = False,
+    month: int, day: int, year: int | None = None, calendar: str = SOLAR, *, leap: bool = False
 ) -> YearlyDay | None:
     """Returns the day, or None if no calendar has it (30 February, a 13th month)."""
     if calendar == LUNAR:

@@ -69,9 +69,7 @@ class Record:
 
 
 def record(
-    person: Person,
-    attributes: Mapping[str, Sequence[Mapping[str, Any]]],
-    facts: Iterable[str],
+    person: Person, attributes: Mapping[str, Sequence[Mapping[str, Any]]], facts: Iterable[str]
 ) -> Record:
     """Builds the record of a contact from the person, ``attributes`` as in ``Contact.attributes``,
     and texts of memories about them, of which the first ``MAX_FACTS`` are read."""

@@ -16,8 +16,7 @@ NOT_ZH = (
 )
 NOT_EN = rf"\b(?:{alternation(words('negation', 'clause'))})\b|n['’]t\b"
 _NEGATION = re.compile(
-    rf"{NOT_EN}|\b(?:{alternation(words('negation', 'text'))})\b|{NOT_ZH}|无法|别(?!人|的|墅)",
-    re.I,
+    rf"{NOT_EN}|\b(?:{alternation(words('negation', 'text'))})\b|{NOT_ZH}|无法|别(?!人|的|墅)", re.I
 )
 
 

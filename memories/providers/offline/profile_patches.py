@@ -7,13 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memories.fact_conflicts import FORMER, HISTORY, same_value, stated_attribute
-from memories.types import (
-    AttributeValue,
-    ProfilePatch,
-    ProfileRequest,
-    StoredMemory,
-    TimelineEvent,
-)
+from memories.types import AttributeValue, ProfilePatch, ProfileRequest, StoredMemory, TimelineEvent
 from understanding.attributes import is_single
 from understanding.text import letters
 

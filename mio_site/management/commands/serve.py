@@ -15,15 +15,7 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 
 from mio_site import database
-from mio_site.serve import (
-    Child,
-    Stop,
-    answers,
-    bring_back_database,
-    reserve,
-    say,
-    supervise,
-)
+from mio_site.serve import Child, Stop, answers, bring_back_database, reserve, say, supervise
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HEAL_EVERY = 2.0  # seconds between looks at the embedded server

@@ -146,10 +146,7 @@ def test_what_a_memory_displaced_stands_again_when_it_is_about_another(client, w
     user = make_end_user(app=client.app, external_id="kai", language="en")
     kim, tom = (client.post("users/kai/contacts/", {"name": n})[1]["id"] for n in ("Kim", "Tom"))
     made = {}
-    for text in (
-        "Kim lives in Oslo and works at Equinor.",
-        "Kim moved to Bergen.",
-    ):
+    for text in ("Kim lives in Oslo and works at Equinor.", "Kim moved to Bergen."):
         _, made[text] = client.post("users/kai/memories/", {"content": text, "contacts": [kim]})
         tasks.reread(user.pk)
     address = f"users/kai/memories/{made['Kim moved to Bergen.']['id']}/"

@@ -101,10 +101,7 @@ def test_what_was_injected_is_written_after_the_answer(client: ApiClient, zoe: E
 
 @pytest.mark.parametrize("broken", [reads_only, disk_is_full])
 def test_a_database_that_takes_no_write_answers_all_the_same(
-    client: ApiClient,
-    zoe: EndUser,
-    broken: Callable[[], None],
-    caplog: pytest.LogCaptureFixture,
+    client: ApiClient, zoe: EndUser, broken: Callable[[], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     expected = build.trace(zoe, ContextRequest(QUESTION)).injection.system_prompt
     broken()

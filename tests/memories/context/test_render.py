@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 
 from contacts import cards
 from contacts.models import Contact
-from memories.context.render import (
-    CLOSE,
-    OPEN,
-    InjectedContact,
-    InjectedMemory,
-    not_found,
-    render,
-)
+from memories.context.render import CLOSE, OPEN, InjectedContact, InjectedMemory, not_found, render
 from memories.context.request import ContextRequest
 from understanding.statements.fence import WORDS
 

@@ -292,9 +292,7 @@ def test_two_statements_whatever_the_number_of_memories(end_user: EndUser) -> No
     for number in (1, 60):
         for n in range(number):
             make_memory(end_user, f"{number} {n}", learnt_day=10)
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             rescore.rescore(end_user)
         counts.append(len([q for q in queries if "SAVEPOINT" not in q["sql"]]))
     assert counts == [2, 2]

@@ -10,18 +10,10 @@ from memories.models import Memory
     ("content", "brackets", "shown"),
     [
         ("昨天（2026-05-04）回来了", [(2, 14)], "“昨天（2026年5月4日）回来了”"),
-        (
-            "下周（2026-04-27起的一周）出差",
-            [(2, 19)],
-            "“下周（2026年4月27日起的一周）出差”",
-        ),
+        ("下周（2026-04-27起的一周）出差", [(2, 19)], "“下周（2026年4月27日起的一周）出差”"),
         ("Back last week [2026-05]", [(15, 24)], "“Back last week [May 2026]”"),
         # No day of any year, and what the user wrote themself, stay as they are.
-        (
-            "It was 2026-05-04 [2026-13-40]",
-            [(18, 30)],
-            "“It was 2026-05-04 [2026-13-40]”",
-        ),
+        ("It was 2026-05-04 [2026-13-40]", [(18, 30)], "“It was 2026-05-04 [2026-13-40]”"),
     ],
 )
 @pytest.mark.parametrize("reader", ["en", "zh-hans"])

@@ -58,10 +58,7 @@ def test_a_memory_goes_to_the_namesake_whose_role_it_says(end_user, name, first,
 
 @pytest.mark.parametrize(
     ("name", "first", "second", "content"),
-    [
-        ("Theo", "cousin", "colleague", "Theo resigned"),
-        ("周岚", "表妹", "同事", "周岚辞职了"),
-    ],
+    [("Theo", "cousin", "colleague", "Theo resigned"), ("周岚", "表妹", "同事", "周岚辞职了")],
 )
 def test_a_memory_that_may_mean_either_of_two_is_linked_to_neither(
     end_user, name, first, second, content

@@ -93,9 +93,7 @@ def test_a_second_run_does_nothing(zoe: EndUser) -> None:
     assert list(Edge.both_ways.values()) == rows
 
 
-def test_looking_again_finds_the_same_and_does_not_ask_about_what_is_settled(
-    zoe: EndUser,
-) -> None:
+def test_looking_again_finds_the_same_and_does_not_ask_about_what_is_settled(zoe: EndUser) -> None:
     remember(zoe, INJURY, STOPPED)
     classify_edges.relate(zoe.pk, plenty())
     Memory.objects.update(related_at=None)

@@ -15,12 +15,7 @@ from hypothesis import strategies as st
 
 from memories.providers import embeddings
 from memories.providers.embeddings import Embedder, LocalEmbedder
-from memories.providers.errors import (
-    OutputError,
-    PermanentError,
-    ProviderError,
-    TransientError,
-)
+from memories.providers.errors import OutputError, PermanentError, ProviderError, TransientError
 from memories.providers.openai.embedding_model import OpenAIEmbedder
 from memories.providers.openai.transport import ModelServer
 from tests.embedding import engine_itself

@@ -107,12 +107,7 @@ def test_a_query_is_understood_as_intent_and_time() -> None:
 
 @db
 def test_history_is_marked_and_stands_below_what_took_its_place(end_user: EndUser) -> None:
-    old = make_memory(
-        end_user,
-        "Nina loves pizza",
-        status="outdated",
-        outdated_at=NOW,
-    )
+    old = make_memory(end_user, "Nina loves pizza", status="outdated", outdated_at=NOW)
     new = make_memory(end_user, "Nina gave up cheese and eats rice")
     relate(new, Edge.Kind.SUPERSEDES, old)
     assert ids(find(end_user, "Does Nina love pizza?")) == [new.pk]

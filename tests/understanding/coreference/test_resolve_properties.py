@@ -34,10 +34,7 @@ class TestWhatComesOut:
     def test_texts_that_point_back_say_so(self, text: str) -> None:
         assert refers_back(text)
 
-    @pytest.mark.parametrize(
-        "text",
-        ["我想吃火锅。", "What's the weather in Oslo?", "", "🙂"],
-    )
+    @pytest.mark.parametrize("text", ["我想吃火锅。", "What's the weather in Oslo?", "", "🙂"])
     def test_texts_that_do_not_point_back_say_so(self, text: str) -> None:
         assert not refers_back(text)
 

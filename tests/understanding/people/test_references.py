@@ -40,8 +40,7 @@ def test_a_phrase_is_found_whole_in_any_spelling(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["the guy who tunes my pianola", "the guy next door", "grampson", "教我游泳", ""],
+    "text", ["the guy who tunes my pianola", "the guy next door", "grampson", "教我游泳", ""]
 )
 def test_a_part_of_a_phrase_or_a_longer_word_is_nobody(text: str) -> None:
     known = entries(BARBER, "the guy who tunes my piano", "教我游泳的大姐", "gramps")

@@ -119,10 +119,7 @@ def test_one_name_and_two_lives_are_two_people() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "code"),
-    [
-        (("男，退伍军人",), ("女，做会计",), "gender"),
-        (("今年18岁",), ("63岁，天天钓鱼",), "age"),
-    ],
+    [(("男，退伍军人",), ("女，做会计",), "gender"), (("今年18岁",), ("63岁，天天钓鱼",), "age")],
 )
 def test_what_one_person_cannot_be_speaks_against(
     first: tuple[str, ...], second: tuple[str, ...], code: str

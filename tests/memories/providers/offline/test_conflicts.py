@@ -7,14 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from memories.providers.offline.offline_provider import OfflineProvider
-from memories.types import (
-    ConflictCase,
-    MemoryType,
-    Resolution,
-    StoredFact,
-    StoredMemory,
-    Verdict,
-)
+from memories.types import ConflictCase, MemoryType, Resolution, StoredFact, StoredMemory, Verdict
 
 MARCH = datetime(2025, 3, 1, tzinfo=UTC)
 YUE, BO = uuid4(), uuid4()

@@ -4,10 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from uuid import uuid4
 
-from memories.types import (
-    ExtractionRequest,
-    Turn,
-)
+from memories.types import ExtractionRequest, Turn
 from understanding.types import Person
 
 KEY = "sk-test-4711-never-shown"

@@ -181,11 +181,11 @@ class TestConsolidation:
         )
         [patch] = consolidated(provider, ProfileRequest(MEI, profile, (job, trip), "zh"))
         assert [(item.value, item.sources) for item in patch.attributes["company"]] == [
-            ("茶馆", (job.id,)),
+            ("茶馆", (job.id,))
         ]
         assert patch.ended == {("company", "旧书店")}
         assert [(item.value, item.sources) for item in patch.attributes["former_company"]] == [
-            ("旧书店", (old,)),
+            ("旧书店", (old,))
         ]
         assert "location" not in patch.attributes
         assert [(event.text, event.at, event.sources) for event in patch.timeline] == [

@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 
 from memories.providers.openai.extraction import extraction
 from memories.providers.openai.schemas import ExtractionOut
-from memories.types import (
-    MemoryType,
-    Subtype,
-)
+from memories.types import MemoryType, Subtype
 from tests.memories.providers.openai.examples import (
     MEI,
     NOTHING,

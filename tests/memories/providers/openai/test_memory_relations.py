@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from memories.providers.errors import OutputError
 from memories.providers.openai.questions import relations
 from memories.providers.openai.schemas import FoundRelationsOut, json_schema_of
-from memories.types import (
-    CLASSIFIED,
-    EdgeKind,
-    FoundRelation,
-    MemoryType,
-    StoredMemory,
-)
+from memories.types import CLASSIFIED, EdgeKind, FoundRelation, MemoryType, StoredMemory
 from tests.memories.providers.openai.examples import SAID_AT
 
 

@@ -17,9 +17,7 @@ from memories.providers.errors import (
 )
 from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.transport import LONGEST_RETRY_AFTER_S, ModelServer
-from memories.types import (
-    MemoryType,
-)
+from memories.types import MemoryType
 from tests.memories.providers.openai.examples import (
     KEY,
     MEI,

@@ -501,11 +501,7 @@ def test_digits_behind_a_relative_date_are_no_telephone_number() -> None:
 @pytest.mark.parametrize(
     ("line", "language", "people"),
     [
-        (
-            "Ida is my mum's little sister.",
-            "en",
-            {("mum", "mum"), ("Ida", "mum's little sister")},
-        ),
+        ("Ida is my mum's little sister.", "en", {("mum", "mum"), ("Ida", "mum's little sister")}),
         ("小美是我妈的妹妹。", "zh", {("妈妈", "妈妈"), ("小美", "妈妈的妹妹")}),
         ("Ida is my mum.", "en", {("Ida", "mum")}),
     ],
@@ -617,12 +613,7 @@ def relationships_by_name(extraction: Extraction) -> set[tuple[str, str]]:
             {("老秦", "邻居"), ("小满", "老秦的女儿")},
             {"小满": "female"},
         ),
-        (
-            ("昨天见到了他女儿秦小满，她在绍兴读书。",),
-            "zh",
-            {("秦小满", "")},
-            {"秦小满": "female"},
-        ),
+        (("昨天见到了他女儿秦小满，她在绍兴读书。",), "zh", {("秦小满", "")}, {"秦小满": "female"}),
     ],
 )
 def test_a_pronoun_does_not_mean_the_relative_who_is_said_to_be_theirs(
@@ -685,10 +676,7 @@ def test_words_that_leave_open_who_is_meant_make_no_two_people_one(lines, people
             ("Met up with Tobias today.", "A: Nice! Who is Tobias?", "An ex-colleague of mine."),
             {("Tobias", "ex-colleague")},
         ),
-        (
-            ("昨晚和裴朗吃饭。", "A: 裴朗是什么人？", "他是我表弟。"),
-            {("裴朗", "表弟")},
-        ),
+        (("昨晚和裴朗吃饭。", "A: 裴朗是什么人？", "他是我表弟。"), {("裴朗", "表弟")}),
         # Whoever only begins the answer is somebody else.
         (
             ("Conrad Voss messaged me.", "A: Who's Conrad?", "My boss Rosa says hello."),
@@ -777,10 +765,7 @@ def test_a_colleague_of_whom_a_pronoun_means_is_none_of_the_user():
             ("my partner Idris starts at the mill on Monday", "his name's Gerald, he's a plumber"),
             {("Idris", "partner"), ("Gerald", "")},
         ),
-        (
-            ("My partner Idris is from Wales.", "They call him Bear."),
-            {("Idris", "partner")},
-        ),
+        (("My partner Idris is from Wales.", "They call him Bear."), {("Idris", "partner")}),
         # The man who comes to mend something is none of those spoken of.
         (
             (
