@@ -59,7 +59,15 @@ _NEW_PERSON = re.compile(
     r"(?i)\b(?:an?|another)\s[^,.;]{2,40}\b(?:called|named)\s*$|[个只位条][^，。,]{1,8}叫做?$"
     r"|(?:\w[,，;；.。!！?？]\s{0,3}|[\u4e00-\u9fff]\s{1,3})(?P<own>my\s|our\s|[我俺咱][们家]?)$"
 )
+# What describes a role's person before the name that a comma sets off, and how that goes on: my mate
+# from the gym, Dave, … It holds no capital, as a place before its country would (in Paris, France).
+_DESCRIPTION = re.compile(
+    r"\s(?:from|at|in|on|of|near|across|above|below|behind|opposite)(?:\s[a-z'’-]+){1,3},\s"
+)
+_SET_OFF = re.compile(r",\s[a-z]|[.!?…—–]|\s*$")
 _OWNS_NEXT = re.compile(r"['’]s?\s+\w|的\w")
+# What may be between the user and a role: 我以前的同桌, 我健身房的教练.
+_OWN_QUALIFIED = re.compile(r"[我咱俺](?P<kind>[\u4e00-\u9fff]{2,4})的$")
 # A genitive; ``kind`` are the words between it and the role that qualify the role.
 _GENITIVE = re.compile(
     r"(?i)\s*(?:['’]s?|s|的)\s*(?P<kind>(?:[^\W\d_]+[ -]){0,2}|[\u4e00-\u9fff]{1,2})"
@@ -327,6 +335,7 @@ def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
     # Further back only a span's words matter, so the first span with these words represents all.
     first_with_words: dict[tuple[str, str], int] = {}
     for at, span in enumerate(spans):
+        role = _described_role(text, spans, at)
         earlier_spans = dict.fromkeys((*first_with_words.values(), *([at - 1] if at else [])))
         odds = {
             one: pairs.log_odds(pair_features(text, spans, one, at))
@@ -334,9 +343,25 @@ def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
             if not _is_somebody_else(text, spans, one, at)
         }
         best = max(odds, key=lambda one: (odds[one], -one), default=0)
-        out.append(out[best] if odds and odds[best] > 0 else max(out, default=-1) + 1)
+        if role is not None:
+            out.append(out[role])
+        else:
+            out.append(out[best] if odds and odds[best] > 0 else max(out, default=-1) + 1)
         first_with_words.setdefault((text[span.start : span.end], span.kind), at)
     return out
+
+
+def _described_role(text: str, spans: Sequence[Placed], at: int) -> int | None:
+    """Returns the index of the role whose person the name ``at`` is, set off by commas behind a
+    description (my aunt on my dad's side, Lorna, keeps bees); None without one."""
+    name = spans[at]
+    if name.kind == "role" or not _SET_OFF.match(text, name.end):
+        return None
+    for one in range(at - 1, max(at - 3, -1), -1):
+        is_described = _DESCRIPTION.fullmatch(text, spans[one].end, name.start)
+        if spans[one].kind == "role" and is_described:
+            return one
+    return None
 
 
 def is_only_owner(text: str, end: int) -> bool:
@@ -382,7 +407,8 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
     # One more word may be between (my older sister).
     classes = [before(token.norm) for token in tokens(text[start : span.start])[-2:]]
     whose = next((one for one in reversed(classes) if one in ("own", "others", "some")), "")
-    if whose == "own":
+    qualified = _OWN_QUALIFIED.search(text[start : span.start])
+    if whose == "own" or (qualified and segmentation.tag(qualified["kind"])[:1] in ("n", "t", "f")):
         return USER
     role = text[span.start : span.end]
     if whose == "some" and _user_has([token.norm for token in tokens(text[start : span.start])]):

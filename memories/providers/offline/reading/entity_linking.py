@@ -15,6 +15,7 @@ from understanding.certainty import (
 )
 from understanding.lexicon import words
 from understanding.lexicon.rules import patterns
+from understanding.names import name_key
 from understanding.people.person_tagger import (
     USER,
     PersonSpan,
@@ -27,7 +28,7 @@ from understanding.roles import gender_of, kinship, noun_gender, terms, with_for
 from understanding.roles import groups as group_terms
 from understanding.same_person import namesakes
 from understanding.same_person.name_similarity import relate
-from understanding.same_person.name_types import How, is_full
+from understanding.same_person.name_types import How, is_full, title_of
 from understanding.sentences import Sentence, sentences
 from understanding.text import HAN, normalise
 from understanding.types import Mention
@@ -37,6 +38,8 @@ _FIRST_PERSON = patterns("first_person")
 _GENITIVE = re.compile(
     r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
 )
+# What states the surname of the person whose role is before it.
+_SURNAME = re.compile(r"(?:就|也|是)?姓([\u4e00-\u9fff]{1,2})(?![\u4e00-\u9fff])")
 # Between a word for the user and their relative (my little brother, 我哥, 我们leader).
 _OWN = re.compile(r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=\w)")
 _WORD_ENDS = re.compile(r"(?<=\w)(?!\w)|(?<=[a-z])(?=[\u4e00-\u9fff])")
@@ -157,6 +160,7 @@ def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
     owner_ends += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
     roles = [_role_after(text, at, named=named) for at, named in owner_ends]
     roles += [_own_role_before(text, span.start) for span in spans if span.kind != "role"]
+    roles += [_role_with_surname(text, match.start()) for match in _SURNAME.finditer(text)]
     for role in roles:
         if role and not any(s.start < role.end and role.start < s.end for s in all_spans):
             all_spans.append(role)
@@ -177,6 +181,14 @@ def _role_after(text: str, at: int, *, named: bool) -> PersonSpan | None:
     for end in ends:
         roles = terms().get(normalise(text[start:end]), ())
         if any(named or role.level != "common" for role in roles):
+            return PersonSpan(start, end, "role", OWNED_ROLE_CONFIDENCE)
+    return None
+
+
+def _role_with_surname(text: str, end: int) -> PersonSpan | None:
+    """Returns the longest role word right before the surname that is stated at ``end`` (钢琴老师姓何)."""
+    for start in range(max(end - _LONGEST_ROLE, 0), end):
+        if normalise(text[start:end]) in terms():
             return PersonSpan(start, end, "role", OWNED_ROLE_CONFIDENCE)
     return None
 
@@ -252,8 +264,9 @@ class _Linker:
             # a single such relative (mum, not friend).
             known = kinship(role)
             may_be_several = known is None or known.level == "common" or "ex" in known.tags
-            holders = circle.holders(role, owner)
-            one = next((o for o in holders if not o.named or not (named or may_be_several)), None)
+            is_sure = not (named or may_be_several)
+            holders = [o for o in circle.holders(role, owner) if is_sure or not o.named]
+            one = next((o for o in holders if not self._says_other_surname(o, roles)), None)
         if one is None:
             one = self._new_person(named, role, owner, has_owner=has_owner or by_pronoun)
             one.certainty, one.by_pronoun = certainty, by_pronoun
@@ -268,6 +281,14 @@ class _Linker:
         one.certainty = max(one.certainty, certainty) if one.contact_id is None else 1.0
         circle.changed()
         return one
+
+    def _says_other_surname(self, one: PersonDraft, roles: Sequence[PersonSpan]) -> bool:
+        """Whether the text states another surname behind a role than that of ``one`` (罗教练)."""
+        stated = [
+            name_key(match[1]) for span in roles if (match := _SURNAME.match(self.text, span.end))
+        ]
+        surnames = {title_of(name_key(name))[0] for name in one.known_as()} - {""}
+        return bool(surnames) and not surnames.issuperset(stated)
 
     def _introduced_gender(self, name: PersonSpan) -> str:
         """Returns the gender of the noun that introduces a name (a girl called Sol, 有个女生叫小雨)."""

@@ -743,6 +743,36 @@ def test_a_surname_said_of_a_role_is_of_whom_is_addressed_by_it(lines, people):
     assert relationships_by_name(talk(*lines)) == people
 
 
+def test_a_role_whose_surname_is_stated_is_somebody_and_not_a_known_person_of_another_surname():
+    assert ("柏老师", "外甥女的老师") in relationships_by_name(talk("外甥女的书法老师姓柏。"))
+    coach = Person(uuid4(), "卓教练", ("教练",), "教练")
+    (other,) = talk("我健身房的教练姓聂，特别凶。", people=(coach,)).people
+    assert (other.name, other.contact_id) == ("聂教练", None)
+    (same,) = talk("我健身房的教练姓卓，特别凶。", people=(coach,)).people
+    assert same.contact_id == coach.id
+
+
+def test_what_is_between_the_user_and_a_role_may_qualify_it():
+    assert relationships_by_name(talk("我以前的同桌现在当了兽医。")) == {
+        ("以前的同桌", "以前的同桌")
+    }
+    assert relationships_by_name(talk("听说的同桌现在当了兽医。")) == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "people"),
+    [
+        ("My flatmate from uni, Ottoline, sells kayaks.", {("Ottoline", "flatmate")}),
+        ("We saw my aunt on my dad's side, Petra.", {("Petra", "aunt"), ("dad", "dad")}),
+        ("My mentor at the clinic, Dr. Osei, is moving.", {("Dr. Osei", "mentor")}),
+        # A country behind a place is not named so.
+        ("My niece in Verona, Italy, is an au pair.", {("niece", "niece")}),
+    ],
+)
+def test_a_name_that_commas_set_off_behind_a_description_is_of_the_role(line, people):
+    assert people <= relationships_by_name(talk(line, language="en"))
+
+
 def test_a_word_for_kin_that_anybody_is_called_by_makes_nobody_a_relative_of_the_user():
     assert relationships_by_name(talk("阿姨今天来打扫了，把窗户也擦了。")) == set()
     assert relationships_by_name(talk("我阿姨从广州来看我。")) == {("阿姨", "阿姨")}
