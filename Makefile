@@ -27,11 +27,12 @@ setup: $(VENV)/.run ## only create the environment, so that bin/mio COMMAND work
 demo: setup ## run the pipeline over the demo conversation and print the result
 	@exec $(PYTHON) manage.py demo
 
+# Three processes for two cores: each waits a tenth of its time.
 test: $(VENV)/.dev ## run the tests of code and database
-	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m "not system and not release"
+	@$(PYTHON) -m pytest -n 3 --dist loadgroup -m "not system and not release"
 
 test-system: $(VENV)/.dev ## run the tests of servers, processes and browsers
-	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m system
+	@$(PYTHON) -m pytest -n 3 --dist loadgroup -m system
 
 test-release: $(VENV)/.dev ## before a release: run the tests of several database servers, of upgrades and of the commands in docs
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m release

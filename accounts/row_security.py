@@ -18,8 +18,6 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from accounts.sql_files import sql_pieces
 
-_SQL = sql_pieces(__file__)
-
 POLICY = "mio_scope"
 
 
@@ -39,16 +37,9 @@ _FORM_ON_CITUS = (
     "coalesce({}, false)",
 )
 
-# Citus works for a role at other nodes over a connection of its own: two in one transaction would
-# not see each other's rows. There Mio logs in as a role for which the policies hold, and keeps it.
-_ON_CITUS = "EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
 # The role of the user who logs in, once it may read and write the tables.
 _ROLE = "left(session_user, 59) || '_app'"
-_LOGIN = f"""
-SELECT to_regclass('accounts_enduser') IS NOT NULL, {_ON_CITUS}, (
-    SELECT rolname FROM pg_roles WHERE rolname = {_ROLE} AND pg_has_role(oid, 'MEMBER')
-        AND has_table_privilege(oid, to_regclass('accounts_enduser'), 'INSERT'))
-"""  # noqa: S608
+_SQL = sql_pieces(__file__, role=_ROLE)
 # What the role may do with the task queue's table, whose model is not ours.
 _QUEUE_RIGHTS = {"django_q_ormq": ("SELECT", "INSERT")}
 
@@ -162,7 +153,7 @@ def login_of(connection: BaseDatabaseWrapper) -> Login:
     if key in _logins:
         return _logins[key]
     connection.ensure_connection()
-    migrated, on_citus, role = connection.connection.execute(_LOGIN).fetchone()
+    migrated, on_citus, role = connection.connection.execute(_SQL["login"]).fetchone()
     login = Login("" if on_citus else role or "", apart=on_citus)
     if migrated:
         _logins[key] = login

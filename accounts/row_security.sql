@@ -1,4 +1,10 @@
+-- login: Citus works for a role at other nodes over a connection of its own: two in one transaction would
+-- not see each other's rows. There Mio logs in as a role for which the policies hold, and keeps it.
 -- state: Partitions too: pg_dump reads them directly.
+-- login
+SELECT to_regclass('accounts_enduser') IS NOT NULL, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus'), (
+    SELECT rolname FROM pg_roles WHERE rolname = {role} AND pg_has_role(oid, 'MEMBER')
+        AND has_table_privilege(oid, to_regclass('accounts_enduser'), 'INSERT'))
 -- state
 SELECT c.relname, coalesce(parent.relname, c.relname),
     c.relrowsecurity AND c.relforcerowsecurity AS enabled,

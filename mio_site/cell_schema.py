@@ -7,15 +7,11 @@ from django.db import connections
 from django.db.migrations.recorder import MigrationRecorder
 
 from accounts import cells, scope
+from accounts.sql_files import sql_pieces
 
 EXTENSIONS = ("vector", "btree_gin", "btree_gist")
 
-# Sequences of 64 bits that have not reached the range of this cell yet.
-_BEHIND = """
-SELECT seqrelid::regclass::text FROM pg_sequence JOIN pg_class ON pg_class.oid = seqrelid
-WHERE relnamespace = current_schema()::regnamespace AND seqtypid = 'bigint'::regtype
-    AND coalesce(pg_sequence_last_value(seqrelid), 0) < %(first)s
-"""
+_SQL = sql_pieces(__file__)
 
 
 def added() -> list[str]:
@@ -72,7 +68,7 @@ def number_ids(cell: str, number: int) -> None:
     """Makes a cell issue ids of its own range, so that users keep their ids when they move."""
     first, database = number << cells.COUNTED_BITS, connections[cell]
     with scope.all_users_of_session(database), database.cursor() as cursor:
-        cursor.execute(_BEHIND, {"first": first})
+        cursor.execute(_SQL["behind"], {"first": first})
         for (sequence,) in cursor.fetchall():
             cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, first])
 

@@ -15,7 +15,12 @@ NAMED = "mio_template_"
 # Whose migrations are no files of ours.
 BESIDE = ("django", "django-q2", "django-axes", "django-pgtrigger")
 # What is done after them.
-AFTER = ("accounts/row_security.py", "dashboard/permissions.py", "tests/template.py")
+AFTER = (
+    "accounts/row_security.py",
+    "accounts/row_security.sql",
+    "dashboard/permissions.py",
+    "tests/template.py",
+)
 
 
 def ready() -> str:

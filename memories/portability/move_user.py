@@ -13,6 +13,7 @@ from django.db.models import F
 
 from accounts import cells, placement, row_security, scope
 from accounts.models import Cell, Placement
+from accounts.sql_files import sql_pieces
 from memories.models import Batch, Consolidation, Receipt
 
 USERS = "accounts_enduser"
@@ -25,17 +26,7 @@ READS_END = 1.0
 # How many end users of a cell are moved before their rows in it are deleted.
 CHUNK = 100
 
-_COLUMNS = """
-SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0
-    AND NOT attisdropped AND attgenerated = '' ORDER BY attname
-"""
-
-
-# Triggers that derive data, which is copied instead; a shard of Citus adds its number to names.
-_TRIGGERS = """
-SELECT coalesce(array_agg(tgname{number}), '{{}}')::text FROM pg_trigger {shards}
-WHERE tgname LIKE 'pgtrigger%' AND NOT tgisinternal
-"""
+_SQL = sql_pieces(__file__)
 _SHARDS = {"number": " || '_' || shardid", "shards": "JOIN pg_dist_shard ON logicalrelid = tgrelid"}
 
 
@@ -231,7 +222,7 @@ def _disable_triggers(cell: str) -> None:
     with connections[cell].cursor() as cursor:
         on_citus = row_security.login_of(connections[cell]).apart
         shards = _SHARDS if on_citus else dict.fromkeys(_SHARDS, "")
-        cursor.execute(_TRIGGERS.format(**shards))
+        cursor.execute(_SQL["triggers"].format(**shards))
         (names,) = cursor.fetchone()
         # In one string, which Citus takes to the other node.
         cursor.execute(f"SET LOCAL pgtrigger.ignore = '{names}'; SET CONSTRAINTS ALL DEFERRED")
@@ -249,7 +240,7 @@ def _clear(cell: str, user_pk: int) -> None:
 
 def _columns(cell: str, table: str) -> str:
     quoted = connections[cell].ops.quote_name
-    return ", ".join(quoted(name) for (name,) in cells.fetch(_COLUMNS, [table], cell))
+    return ", ".join(quoted(name) for (name,) in cells.fetch(_SQL["columns"], [table], cell))
 
 
 def _owner(table: str) -> str:

@@ -61,13 +61,14 @@ def visitor(browser: Browser, site: Site) -> Iterator[tuple[Watched, dict[str, s
 
 def barriers(page: Page, only: str = "") -> list[str]:
     """What axe calls serious or critical, with where it stands."""
-    options: dict[str, Any] = {"resultTypes": ["violations"]}  # of the rest it needs no details
+    # Without details of what passes, and without reading the style sheets again.
+    options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
     if only:
         options["runOnly"] = {"type": "rule", "values": [only]}
-    found = page.evaluate("(options) => axe.run(document, options)", options)
+    run = "(options) => axe.run(document, options).then((results) => results.violations)"
     return [
         f"{one['id']}: {node['html'][:160]} ({node['failureSummary'][:200]})"
-        for one in found["violations"]
+        for one in page.evaluate(run, options)
         if one["impact"] in GRAVE
         for node in one["nodes"]
     ]
