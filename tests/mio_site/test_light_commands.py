@@ -1,4 +1,5 @@
-"""A command that reads no text loads nothing that reads texts, talks to models or shows pages."""
+"""What processes do not load: a command that reads no text, what reads texts, talks to models or shows
+pages; a server without a model, the client of model servers."""
 
 import os
 import subprocess
@@ -27,16 +28,53 @@ HEAVY = {
 }  # fmt: skip
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("command", ["create_app light", "migrate --check", "doctor --help"])
-def test_a_light_command_loads_no_heavy_module(command: str) -> None:
+WEB = """
+import sys, time
+from mio_site import asgi, readiness
+from django.urls import get_resolver
+get_resolver().url_patterns
+while readiness._cold:
+    time.sleep(0.05)
+print(*sys.modules)
+"""
+# A worker, ended before it begins its processes.
+WORKER = """
+import sys
+from mio_site import workers
+workers.supervise = lambda _stop: print(*sys.modules)
+from django.core.management import execute_from_command_line
+execute_from_command_line(["manage.py", "qcluster"])
+"""
+
+
+def loaded(code: str, *args: str) -> set[str]:
+    """The modules that a process has loaded, by the last line that it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", RUN, *command.split()],
+        [sys.executable, "-c", code, *args],
         cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": database_url()},
+        env={
+            **os.environ,
+            "DATABASE_URL": database_url(),
+            "DJANGO_SETTINGS_MODULE": "mio_site.settings",
+        },
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
     )
-    assert HEAVY & set(done.stdout.splitlines()[-1].split()) == set()
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("command", ["create_app light", "migrate --check", "doctor --help"])
+def test_a_light_command_loads_no_heavy_module(command: str) -> None:
+    assert HEAVY & loaded(RUN, *command.split()) == set()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_model_a_server_loads_no_client_of_models_and_a_worker_no_page() -> None:
+    web, worker = loaded(WEB), loaded(WORKER)
+    assert {"memories.context.build", "jieba"} <= web
+    assert {"openai", "mcp"} & web == set()
+    assert "memories.pipeline.run" in worker
+    assert {"openai", "mcp", "mio_site.urls", "dashboard.views"} & worker == set()
