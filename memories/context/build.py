@@ -43,7 +43,7 @@ from memories.context.request import ALL, ContextRequest
 from memories.context.what import FoundMemory, PeopleMemories
 from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory, Retrieval
-from memories.providers.factory import embedder
+from memories.providers.factory import embedder, resolving_provider
 from memories.search.query_vectors import QueryVectors
 from memories.search.recall import Hit
 from understanding.people.mentions import entries_of, find_mentions
@@ -374,6 +374,7 @@ def warm_up() -> None:
             find_mentions(turn, entries_of([Person(uuid4(), name)]))
             history = [("user", turn)]
             trace(nobody, ContextRequest(message, "", history, include=wanted, resolve="fast"))
+    resolving_provider()  # which loads the client of model servers, if one is set
     is_warm = True
 
 

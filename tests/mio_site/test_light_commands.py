@@ -47,7 +47,7 @@ execute_from_command_line(["manage.py", "qcluster"])
 """
 
 
-def loaded(code: str, *args: str) -> set[str]:
+def loaded(code: str, *args: str, **env: str) -> set[str]:
     """The modules that a process has loaded, by the last line that it prints."""
     done = subprocess.run(
         [sys.executable, "-c", code, *args],
@@ -56,6 +56,7 @@ def loaded(code: str, *args: str) -> set[str]:
             **os.environ,
             "DATABASE_URL": database_url(),
             "DJANGO_SETTINGS_MODULE": "mio_site.settings",
+            **env,
         },
         capture_output=True,
         text=True,
@@ -76,5 +77,6 @@ def test_without_a_model_a_server_loads_no_client_of_models_and_a_worker_no_page
     web, worker = loaded(WEB), loaded(WORKER)
     assert {"memories.context.build", "jieba"} <= web
     assert {"openai", "mcp"} & web == set()
+    assert "openai" in loaded(WEB, MIO_LLM="openai", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
     assert "memories.pipeline.run" in worker
     assert {"openai", "mcp", "mio_site.urls", "dashboard.views"} & worker == set()

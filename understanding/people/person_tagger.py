@@ -59,15 +59,9 @@ _NEW_PERSON = re.compile(
     r"(?i)\b(?:an?|another)\s[^,.;]{2,40}\b(?:called|named)\s*$|[个只位条][^，。,]{1,8}叫做?$"
     r"|(?:\w[,，;；.。!！?？]\s{0,3}|[\u4e00-\u9fff]\s{1,3})(?P<own>my\s|our\s|[我俺咱][们家]?)$"
 )
-# What describes a role's person before the name that a comma sets off, and how that goes on: my mate
-# from the gym, Dave, … It holds no capital, as a place before its country would (in Paris, France).
-_DESCRIPTION = re.compile(
-    r"\s(?:from|at|in|on|of|near|across|above|below|behind|opposite)(?:\s[a-z'’-]+){1,3},\s"
-)
-_SET_OFF = re.compile(r",\s[a-z]|[.!?…—–]|\s*$")
+# Prepositions that begin what describes a role's person (my mate from the gym).
+_DESCRIBING = frozenset("from at in on of near across above below behind opposite".split())
 _OWNS_NEXT = re.compile(r"['’]s?\s+\w|的\w")
-# What may be between the user and a role: 我以前的同桌, 我健身房的教练.
-_OWN_QUALIFIED = re.compile(r"[我咱俺](?P<kind>[\u4e00-\u9fff]{2,4})的$")
 # A genitive; ``kind`` are the words between it and the role that qualify the role.
 _GENITIVE = re.compile(
     r"(?i)\s*(?:['’]s?|s|的)\s*(?P<kind>(?:[^\W\d_]+[ -]){0,2}|[\u4e00-\u9fff]{1,2})"
@@ -353,14 +347,16 @@ def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
 
 def _described_role(text: str, spans: Sequence[Placed], at: int) -> int | None:
     """Returns the index of the role whose person the name ``at`` is, set off by commas behind a
-    description (my aunt on my dad's side, Lorna, keeps bees); None without one."""
-    name = spans[at]
-    if name.kind == "role" or not _SET_OFF.match(text, name.end):
-        return None
-    for one in range(at - 1, max(at - 3, -1), -1):
-        is_described = _DESCRIPTION.fullmatch(text, spans[one].end, name.start)
-        if spans[one].kind == "role" and is_described:
-            return one
+    description without a capital, which a place before its country would have (my aunt on my dad's
+    side, Lorna, keeps bees; not: in Paris, France); None without one."""
+    name, behind = spans[at], text[spans[at].end :].lstrip()
+    is_set_off = behind[:1] in (*".!?…—–", "") or (behind[0] == "," and behind[2:3].islower())
+    for one in range(at - 1, max(at - 3, -1), -1) if name.kind != "role" and is_set_off else ():
+        gap = text[spans[one].end : name.start]
+        first, *rest = gap.split() or [""]
+        is_description = first in _DESCRIBING and len(rest) in (1, 2, 3) and gap.islower()
+        if spans[one].kind == "role" and is_description and gap.endswith(", "):
+            return one if gap.count(",") == 1 else None
     return None
 
 
@@ -407,8 +403,7 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
     # One more word may be between (my older sister).
     classes = [before(token.norm) for token in tokens(text[start : span.start])[-2:]]
     whose = next((one for one in reversed(classes) if one in ("own", "others", "some")), "")
-    qualified = _OWN_QUALIFIED.search(text[start : span.start])
-    if whose == "own" or (qualified and segmentation.tag(qualified["kind"])[:1] in ("n", "t", "f")):
+    if whose == "own" or _is_own_qualified(text[start : span.start]):
         return USER
     role = text[span.start : span.end]
     if whose == "some" and _user_has([token.norm for token in tokens(text[start : span.start])]):
@@ -418,6 +413,13 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
     if whose or is_demonstrative or not _is_own_bare(role):
         return None
     return _owner_of_relative(text, spans, group, at) if is_own_family(role) else USER
+
+
+def _is_own_qualified(before_role: str) -> bool:
+    """Whether the words before a role are the user and when or where they have it: 我以前的, 我大学的."""
+    place = max(map(before_role.rfind, "我咱俺"))
+    qualifier = before_role[place + 1 :].removesuffix("的") if place >= 0 else ""
+    return before_role.endswith("的") and segmentation.tag(qualifier)[:1] in ("n", "t", "f")
 
 
 def _user_has(words_before: Sequence[str]) -> bool:

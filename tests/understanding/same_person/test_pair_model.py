@@ -1,5 +1,6 @@
 """How the weights do on authors that they were not learned from, read off the corpus anew."""
 
+from functools import cache
 from itertools import chain
 
 import numpy as np
@@ -13,19 +14,22 @@ from understanding.same_person.pair_scoring import LIKELY, certain_from
 pytestmark = pytest.mark.xdist_group("pair_model")
 
 
+pairs = cache(pair_model.pairs)
+pairs_of_circles = cache(pair_model.of_circles)
+
+
 @pytest.fixture(scope="module")
 def learned() -> dict[str, Logistic]:
     """For each author, the weights learned from authors of other folds."""
-    pairs = pair_model.with_circles(pair_model.pairs(), pair_model.of_circles())
-    return dict(by_author.held_out(pairs, pair_model.fit))
+    data = pair_model.with_circles(pairs(), pairs_of_circles())
+    return dict(by_author.held_out(data, pair_model.fit))
 
 
 @pytest.fixture(scope="module")
 def held_out(learned) -> dict[str, tuple[list[float], list[bool]]]:
     """What is said of the pairs of each author by weights learned from others, and what is so."""
-    data = pair_model.pairs()
     return {
-        name: (pair_model.judged(weights, data[name]), [case["same"] for case in data[name]])
+        name: (pair_model.judged(weights, pairs()[name]), [case["same"] for case in pairs()[name]])
         for name, weights in learned.items()
     }
 
@@ -44,7 +48,7 @@ def test_what_is_suggested_is_right_on_authors_never_trained_on(held_out) -> Non
 def of_circles(learned) -> dict[bool, list[float]]:
     """What is said of two people of one circle (False), and of one person under two names (True)."""
     said: dict[bool, list[float]] = {False: [], True: []}
-    for name, cases in pair_model.of_circles().items():
+    for name, cases in pairs_of_circles().items():
         for case, p in zip(cases, pair_model.judged(learned[name], cases), strict=True):
             said[case["same"]].append(p)
     return said

@@ -10,6 +10,7 @@ from memories.providers.offline.reading.circle import Circle, PersonDraft, calle
 from memories.providers.offline.reading.entity_linking import (
     ADDRESSES,
     ANOTHERS,
+    SURNAME,
     Spot,
     bare_names,
     in_place,
@@ -326,7 +327,7 @@ def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
     role used as a form of address gets the surname (组长姓贺: 贺组长)."""
     merged = False
     for spot in spoken.spots:
-        one, match = spot.who, RE.surname.match(simplified(spoken.text), spot.end)
+        one, match = spot.who, SURNAME.match(simplified(spoken.text), spot.end)
         if one is None or one not in circle.people or one.named or spot.how != "role" or not match:
             continue
         surname = match["surname"]

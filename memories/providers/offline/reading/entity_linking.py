@@ -33,13 +33,13 @@ from understanding.sentences import Sentence, sentences
 from understanding.text import HAN, normalise
 from understanding.types import Mention
 
+# Right behind a role: the surname alone.
+SURNAME = re.compile(r"(?:就|也|是)?姓(?P<surname>[\u4e00-\u9fff]{1,2})(?![\u4e00-\u9fff])")
 _FIRST_PERSON = patterns("first_person")
 # What is between a person and their relative (Brenda's older sister, 小红的哥哥).
 _GENITIVE = re.compile(
     r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
 )
-# What states the surname of the person whose role is before it.
-_SURNAME = re.compile(r"(?:就|也|是)?姓([\u4e00-\u9fff]{1,2})(?![\u4e00-\u9fff])")
 # Between a word for the user and their relative (my little brother, 我哥, 我们leader).
 _OWN = re.compile(r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=\w)")
 _WORD_ENDS = re.compile(r"(?<=\w)(?!\w)|(?<=[a-z])(?=[\u4e00-\u9fff])")
@@ -160,7 +160,7 @@ def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
     owner_ends += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
     roles = [_role_after(text, at, named=named) for at, named in owner_ends]
     roles += [_own_role_before(text, span.start) for span in spans if span.kind != "role"]
-    roles += [_role_with_surname(text, match.start()) for match in _SURNAME.finditer(text)]
+    roles += [_role_with_surname(text, match.start()) for match in SURNAME.finditer(text)]
     for role in roles:
         if role and not any(s.start < role.end and role.start < s.end for s in all_spans):
             all_spans.append(role)
@@ -285,7 +285,9 @@ class _Linker:
     def _says_other_surname(self, one: PersonDraft, roles: Sequence[PersonSpan]) -> bool:
         """Whether the text states another surname behind a role than that of ``one`` (罗教练)."""
         stated = [
-            name_key(match[1]) for span in roles if (match := _SURNAME.match(self.text, span.end))
+            name_key(match["surname"])
+            for span in roles
+            if (match := SURNAME.match(self.text, span.end))
         ]
         surnames = {title_of(name_key(name))[0] for name in one.known_as()} - {""}
         return bool(surnames) and not surnames.issuperset(stated)
