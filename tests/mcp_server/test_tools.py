@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -49,6 +50,10 @@ def address(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> 
     with running(command, tmp_path_factory.mktemp("mcp") / "log", **env):
         assert eventually(lambda: serve.answers("127.0.0.1", port, "/healthz"), 180)
         yield f"http://127.0.0.1:{port}/mcp"
+
+
+# The first request of each worker loads the library, which takes long on a busy machine.
+post = partial(httpx2.post, timeout=60)
 
 
 @asynccontextmanager
@@ -142,16 +147,14 @@ def test_a_key_of_an_app_names_the_user_in_the_address_and_nothing_else_is_let_i
         (open_key, "", 400),
         (bound, "/kai", 403),
     ):
-        answer = httpx2.post(
-            f"{address}{path}", json={}, headers={"Authorization": f"Bearer {secret}"}
-        )
+        answer = post(f"{address}{path}", json={}, headers={"Authorization": f"Bearer {secret}"})
         assert (answer.status_code, "code" in answer.json()["error"]) == (status, True)
     mine = {"Authorization": f"Bearer {bound}"}
-    assert httpx2.post(address, content=b" " * 200_000, headers=mine).status_code == 413
+    assert post(address, content=b" " * 200_000, headers=mine).status_code == 413
     elsewhere = {"Authorization": f"Bearer {bound}", "Host": "evil.example"}
-    assert httpx2.post(address, json={}, headers=elsewhere).status_code == 400
+    assert post(address, json={}, headers=elsewhere).status_code == 400
     twice = [("Authorization", f"Bearer {bound}"), ("Authorization", f"Bearer {open_key}")]
-    assert httpx2.post(address, json={}, headers=twice).status_code == 400
+    assert post(address, json={}, headers=twice).status_code == 400
 
 
 def test_a_request_that_is_too_large_or_no_text_is_refused(address):
@@ -160,11 +163,10 @@ def test_a_request_that_is_too_large_or_no_text_is_refused(address):
     calls = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": %s}'
     half = calls % b'{"name": "remember", "arguments": {"content": "\\ud800"}}'
     headers["Content-Type"] = "application/json"
-    # The first request of a worker loads the library.
-    answer = httpx2.post(address, content=half, headers=headers, timeout=60)
+    answer = post(address, content=half, headers=headers)
     assert answer.status_code < 500
     assert "error" in answer.text.lower()
-    answer = httpx2.post(address, content=half + b" " * MAX_BODY, headers=headers)
+    answer = post(address, content=half + b" " * MAX_BODY, headers=headers)
     assert answer.status_code == 413
     assert not Memory.objects.exists()
 

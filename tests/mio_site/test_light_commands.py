@@ -29,12 +29,14 @@ HEAVY = {
 
 
 WEB = """
-import sys, time
-from mio_site import asgi, readiness
+import sys
+from mio_site import asgi
+from django.conf import settings
 from django.urls import get_resolver
+from django.utils.module_loading import import_string
 get_resolver().url_patterns
-while readiness._cold:
-    time.sleep(0.05)
+for task in settings.ASGI_WARM_UPS:
+    import_string(task)()
 print(*sys.modules)
 """
 # A worker, ended before it begins its processes.
