@@ -403,7 +403,7 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
     # One more word may be between (my older sister).
     classes = [before(token.norm) for token in tokens(text[start : span.start])[-2:]]
     whose = next((one for one in reversed(classes) if one in ("own", "others", "some")), "")
-    if whose == "own" or _is_own_qualified(text[start : span.start]):
+    if whose == "own" or is_own_qualified(text[start : span.start]):
         return USER
     role = text[span.start : span.end]
     if whose == "some" and _user_has([token.norm for token in tokens(text[start : span.start])]):
@@ -415,11 +415,11 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
     return _owner_of_relative(text, spans, group, at) if is_own_family(role) else USER
 
 
-def _is_own_qualified(before_role: str) -> bool:
+def is_own_qualified(before_role: str) -> bool:
     """Whether the words before a role are the user and when or where they have it: 我以前的, 我大学的."""
     place = max(map(before_role.rfind, "我咱俺"))
     qualifier = before_role[place + 1 :].removesuffix("的") if place >= 0 else ""
-    return before_role.endswith("的") and segmentation.tag(qualifier)[:1] in ("n", "t", "f")
+    return before_role.endswith("的") and segmentation.tag(qualifier)[:1] in ("n", "t", "f", "s")
 
 
 def _user_has(words_before: Sequence[str]) -> bool:

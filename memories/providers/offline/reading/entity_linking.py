@@ -20,6 +20,7 @@ from understanding.people.person_tagger import (
     USER,
     PersonSpan,
     is_own_family,
+    is_own_qualified,
     owners,
     person_spans,
     same_person,
@@ -154,17 +155,30 @@ def _with_names(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> lis
 
 
 def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
-    """Returns the spans, with role words right after their owner that the tagger did not find."""
-    all_spans = list(spans)
+    """Returns the spans, with the roles that the wording states; less certain ones yield to them."""
     owner_ends = [(span.end, True) for span in spans if span.kind != "role"]
     owner_ends += [(match.end(), False) for match in _FIRST_PERSON.owner.finditer(text)]
     roles = [_role_after(text, at, named=named) for at, named in owner_ends]
     roles += [_own_role_before(text, span.start) for span in spans if span.kind != "role"]
     roles += [_role_with_surname(text, match.start()) for match in SURNAME.finditer(text)]
-    for role in roles:
-        if role and not any(s.start < role.end and role.start < s.end for s in all_spans):
-            all_spans.append(role)
-    return sorted(all_spans)
+    spans = [_with_own(text, span) for span in spans]
+    kept = [span for span in spans if span.probability >= LEAST[span.kind]]
+    for role in filter(None, roles):
+        if not any(s.start < role.end and role.start < s.end for s in kept):
+            kept.append(role)
+    uncertain = [s for s in spans if not any(s.start < k.end and k.start < s.end for k in kept)]
+    return sorted([*kept, *uncertain])
+
+
+def _with_own(text: str, span: PersonSpan) -> PersonSpan:
+    """Returns a span, as a stated one if it is a role that the user had before (我以前的邻居) or has
+    somewhere (我单位的领导), there only one that few people have."""
+    words = text[span.start : span.end]
+    is_former = with_former(text, span.start, span.end) != words
+    is_rare = any(is_former or role.level != "common" for role in terms().get(normalise(words), ()))
+    if span.kind != "role" or not is_rare or not is_own_qualified(text[: span.start]):
+        return span
+    return span._replace(probability=OWNED_ROLE_CONFIDENCE)
 
 
 def _role_after(text: str, at: int, *, named: bool) -> PersonSpan | None:

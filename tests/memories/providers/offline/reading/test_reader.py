@@ -759,6 +759,17 @@ def test_what_is_between_the_user_and_a_role_may_qualify_it():
     assert relationships_by_name(talk("听说的同桌现在当了兽医。")) == set()
 
 
+def test_a_role_that_the_wording_states_counts_where_the_tagger_doubts_it():
+    assert relationships_by_name(talk("我外甥女快中考了。我以前的邻居搬去了洛阳。")) == {
+        ("外甥女", "外甥女"),
+        ("以前的邻居", "以前的邻居"),
+    }
+    assert ("柳教练", "教练") in relationships_by_name(talk("跆拳道教练姓柳。"))
+    assert relationships_by_name(talk("我单位的领导又出差了。")) == {("领导", "领导")}
+    # Of neighbours there are several: which one this is, is not said.
+    assert relationships_by_name(talk("我单位的邻居又在装修。")) == set()
+
+
 @pytest.mark.parametrize(
     ("line", "people"),
     [
