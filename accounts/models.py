@@ -34,6 +34,12 @@ def reference(
     )
 
 
+def _list(**options: Any) -> "models.JSONField[Any, Any]":
+    """Returns a field for a list in JSON, empty by default, also of the database."""
+    none = Value([], models.JSONField())
+    return models.JSONField(default=list, db_default=none, blank=True, **options)
+
+
 def between_0_and_1(field: str, name: str) -> models.CheckConstraint:
     """Returns the constraint that a share or probability is between 0 and 1."""
     inside = {f"{field}__gte": 0, f"{field}__lte": 1}
@@ -366,21 +372,9 @@ class EndUser(InTimeZone, Tracked):
         editable=False,
         help_text="Addresses of the user's own page that were made until then are refused.",
     )
-    unwanted = models.JSONField(
-        default=list,
-        db_default=Value([], models.JSONField()),
-        blank=True,
-        help_text="Kinds of memories that the user wants none of, such as health.",
-    )
-    not_people = models.JSONField(
-        default=list,
-        db_default=Value([], models.JSONField()),
-        blank=True,
-        help_text="Names, as they are compared, that the user says are no person's.",
-    )
-    own_facts = models.JSONField(
-        default=list, db_default=Value([], models.JSONField()), blank=True, editable=False
-    )
+    unwanted = _list(help_text="Kinds of memories that the user wants none of, such as health.")
+    not_people = _list(help_text="Names, as they are compared, that the user says are no person's.")
+    own_facts = _list(editable=False)
     has_unlinked = models.BooleanField(
         default=False,
         db_default=False,

@@ -1,18 +1,22 @@
-"""python -m benchmark run SYSTEM [--task …] [--out FILE] | table FILE… | check"""
+"""python -m benchmark run SYSTEM [--quick] [--task …] [--out FILE] | table FILE… | check"""
 
 import argparse
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmark import corpus, table
 from benchmark.checks import check
+from benchmark.judge import Judge
 from benchmark.system import Program, System
 from benchmark.tasks import crowd, kept, lives, pairs, who
 from benchmark.timing import Clock
 
 TASKS = ("who", "pairs", "kept", "lives", "crowd")
+# What --quick measures: these authors and lives, and a crowd of so many people.
+QUICK_AUTHORS, QUICK_LIVES, QUICK_CROWD = ("a08", "a17"), ("d", "i"), 10
 
 
 def made(name: str) -> System:
@@ -36,8 +40,15 @@ def made(name: str) -> System:
     return Program(shlex.split(name))
 
 
-def run(name: str, tasks: list[str], authors: list[str], only: list[str]) -> dict[str, Any]:
-    """The figures of a system by task, each with what it cost."""
+def run(
+    name: str,
+    tasks: Sequence[str],
+    authors: Sequence[str],
+    only: Sequence[str],
+    people: int = crowd.PEOPLE,
+    judge: Judge | None = None,
+) -> dict[str, Any]:
+    """The figures of a system by task, each with what it cost. ``people`` are those of T5."""
     system = made(name)
     figures: dict[str, Any] = {"system": name}
     try:
@@ -48,9 +59,9 @@ def run(name: str, tasks: list[str], authors: list[str], only: list[str]) -> dic
             elif task == "pairs":
                 figures[task] = pairs.run(system, authors)
             elif task == "kept":
-                figures[task] = kept.run(system, authors, clock)
+                figures[task] = kept.run(system, authors, clock, judge)
             elif task == "crowd":
-                figures[task] = crowd.run(system, clock)
+                figures[task] = crowd.run(system, clock, people)
             else:
                 figures[task] = lives.run(system, only, clock)
             figures[f"{task}_cost"] = clock.figures()
@@ -73,6 +84,11 @@ def main() -> None:
         "--author", action="append", choices=corpus.authors(), help="only this one"
     )
     running.add_argument("--life", action="append", help="only this one")
+    running.add_argument(
+        "--quick", action="store_true", help="a part of the data, for a first look in minutes"
+    )
+    running.add_argument("--judge-url", help="a server of the OpenAI protocol that judges T3")
+    running.add_argument("--judge-model", default="", help="its model; the key is JUDGE_KEY")
     running.add_argument("--label", help="the name in tables")
     running.add_argument("--out", type=Path, help="where the figures go as JSON")
     showing = commands.add_parser("table", help="puts figures side by side, as Markdown")
@@ -93,9 +109,11 @@ def main() -> None:
         raise SystemExit(bool(problems))
     figures = run(
         given.system,
-        given.task or list(TASKS),
-        given.author or corpus.authors(),
-        given.life or every,
+        given.task or TASKS,
+        given.author or (QUICK_AUTHORS if given.quick else corpus.authors()),
+        given.life or (QUICK_LIVES if given.quick else every),
+        QUICK_CROWD if given.quick else crowd.PEOPLE,
+        Judge(given.judge_url, given.judge_model) if given.judge_url else None,
     )
     figures["system"] = given.label or given.system
     text = json.dumps(figures, ensure_ascii=False, indent=1)

@@ -54,6 +54,16 @@ def circle(author: str) -> list[Person]:
     ]
 
 
+def told_of(author: str) -> list[Person]:
+    """Everybody of whom an author's chats tell, by name; their relationship is not introduced."""
+    names = {
+        contact["name"]
+        for case in cases(author, "extraction")
+        for contact in case["gold"]["contacts"]
+    }
+    return [Person(one, one, (), "", FIRST_LOCKER + n) for n, one in enumerate(sorted(names))]
+
+
 def writes_chinese(author: str) -> bool:
     """Whether most of an author's messages are Chinese."""
     languages = [case["lang"] for case in cases(author, "mentions")]
@@ -65,7 +75,8 @@ def introduction(person: Person, chinese: bool) -> str:
     name, also = person.name, person.aliases
     if chinese:
         called = f"，我也管{name}叫{'或'.join(f'“{one}”' for one in also)}" if also else ""
-        return f"{name}是我的{person.relationship}{called}。{name}的储物柜号是{person.locker}。"
+        who = f"{name}是我的{person.relationship}{called}。" if person.relationship else ""
+        return f"{who}{name}的储物柜号是{person.locker}。"
     called = f"; I also call {name} {' or '.join(f'“{one}”' for one in also)}" if also else ""
-    locker = f"{name} has locker number {person.locker}."
-    return f"{name} is my {person.relationship}{called}. {locker}"
+    who = f"{name} is my {person.relationship}{called}. " if person.relationship else ""
+    return f"{who}{name} has locker number {person.locker}."

@@ -6,10 +6,12 @@ can have a Python of its own.
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
 
@@ -55,9 +57,12 @@ class Program:
     """A system in a process of its own."""
 
     def __init__(self, command: Sequence[str]) -> None:
+        # So that it finds this package from any folder.
+        places = [str(Path(__file__).resolve().parent.parent), os.environ.get("PYTHONPATH", "")]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-        )
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))},
+        )  # fmt: skip
 
     def open(self, user: str) -> None:
         self._ask("open", user=user)

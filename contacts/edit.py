@@ -18,7 +18,7 @@ from accounts.fair_queue import put
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import merge, relations, store
-from contacts.models import Contact, Relation, json_value
+from contacts.models import Contact, Relation
 from understanding import names
 from understanding.people import references
 from understanding.statements import secrets
@@ -252,7 +252,7 @@ def _set_attribute(contact: Contact, key: str, values: Sequence[str | Dated]) ->
     entries = []
     for item in values:
         value = item if isinstance(item, str) else item.value
-        entry = entries_by_value.get(value) or json_value(value)
+        entry = entries_by_value.get(value) or {"value": value, "sources": [], "since": None}
         entries.append(entry if isinstance(item, str) else {**entry, "since": item.since})
     if entries:
         contact.attributes[key] = entries

@@ -441,8 +441,3 @@ class Suggestion(Tracked):
             models.Index(fields=["first", "end_user"], name="suggestion_of_first"),
             models.Index(fields=["second", "end_user"], name="suggestion_of_second"),
         ]
-
-
-def json_value(value: str, sources: Iterable[Any] = (), since: str | None = None) -> dict[str, Any]:
-    """Returns one attribute value as an entry of ``Contact.attributes``."""
-    return {"value": value, "sources": [str(s) for s in sources], "since": since}

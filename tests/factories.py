@@ -1,7 +1,7 @@
 """One factory a model: sensible defaults, any field overridden by name."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +19,11 @@ from understanding.names import name_key
 
 _count = itertools.count(1)
 SOME_DAY = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+def json_value(value: str, sources: Iterable[Any] = (), since: str | None = None) -> dict[str, Any]:
+    """One attribute value as an entry of ``Contact.attributes``."""
+    return {"value": value, "sources": [str(source) for source in sources], "since": since}
 
 
 def make_app(**fields: Any) -> App:

@@ -1,11 +1,11 @@
-"""python -m tools bench_peers NAME: Mio or another memory in the benchmark, served for it."""
+"""python -m tools bench_peers NAME…: Mio or other memories in the benchmark, served for it."""
 
 import json
 import os
-import resource
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+import psutil
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from psycopg import sql
@@ -24,6 +25,7 @@ from psycopg import sql
 from accounts.cells import connection
 from benchmark import corpus
 from benchmark.__main__ import TASKS, run
+from benchmark.judge import Judge
 from benchmark.tasks.lives import LIVES
 from tools.served import served
 
@@ -38,31 +40,67 @@ PEERS = {
 READY_WITHIN = 60  # seconds, for the embedder
 
 
+SAMPLED_EVERY = 5.0  # seconds between two looks at the memory of a system
+
+
 class Command(BaseCommand):
     help = (
-        "Measures Mio or another memory with the benchmark. The last line is its figures as JSON."
+        "Measures Mio or other memories with the benchmark, one after the other. The last line of "
+        "each is its figures as JSON. With --model-url, Mio, mem0 and Hindsight use that model."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", choices=["mio", *PEERS])
+        parser.add_argument("names", nargs="+", choices=["mio", *PEERS])
         parser.add_argument("--task", action="append", choices=TASKS, help="only this")
         parser.add_argument("--author", action="append", help="only this author of the corpus")
         parser.add_argument("--life", action="append", help="only this life")
         parser.add_argument("--model-url", default="", help="a server of the OpenAI protocol")
-        parser.add_argument("--out", type=Path)
+        parser.add_argument("--model", default="", help="its model; the key is MODEL_KEY")
+        parser.add_argument("--judge-url", help="a server of the OpenAI protocol that judges T3")
+        parser.add_argument("--judge-model", default="", help="its model; the key is JUDGE_KEY")
+        parser.add_argument("--out", type=Path, help="a folder for the figures, a file per system")
 
-    def handle(self, *, name: str, out: Path | None, **given: Any) -> None:
-        tasks, authors = given["task"] or list(TASKS), given["author"] or corpus.authors()
+    def handle(self, *, names: list[str], out: Path | None, **given: Any) -> None:
+        if bool(given["model_url"]) != bool(given["model"]):
+            raise CommandError("Give --model-url and --model together, or neither.")
         lives = given["life"] or sorted(path.stem for path in LIVES.glob("*.json"))
-        with mio() if name == "mio" else peer(name, given["model_url"]) as (program, size):
-            figures = run(program, tasks, authors, lives)
-            figures["database_mb"] = round(size() / 2**20)
-        # Kilobytes on Linux, of the largest process that has ended.
-        figures["process_mb"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
-        figures["system"] = "Mio" if name == "mio" else f"{name} {PEERS[name][0].split('==')[1]}"
-        if out:
-            out.write_text(json.dumps(figures, ensure_ascii=False, indent=1) + "\n", "utf-8")
-        self.stdout.write(json.dumps(figures, ensure_ascii=False))
+        judge = Judge(given["judge_url"], given["judge_model"]) if given["judge_url"] else None
+        os.environ |= model_settings(given["model_url"], given["model"])
+        for name in names:
+            with mio() if name == "mio" else peer(name) as (program, size), memory() as most:
+                figures = run(
+                    program,
+                    given["task"] or list(TASKS),
+                    given["author"] or corpus.authors(),
+                    lives,
+                    judge=judge,
+                )
+                figures["database_mb"] = round(size() / 2**20)
+            figures["memory_mb"] = round(max(most) / 2**20)
+            figures["system"] = (
+                "Mio" if name == "mio" else f"{name} {PEERS[name][0].split('==')[1]}"
+            )
+            if given["model"]:
+                figures["system"] += f" with {given['model']}"
+            if out:
+                out.mkdir(parents=True, exist_ok=True)
+                text = json.dumps(figures, ensure_ascii=False, indent=1)
+                (out / f"{name}.json").write_text(text + "\n", "utf-8")
+            self.stdout.write(json.dumps(figures, ensure_ascii=False))
+
+
+def model_settings(url: str, model: str) -> dict[str, str]:
+    """The environment in which systems use a model, or none."""
+    key = os.environ.get("MODEL_KEY", "none") if url else ""
+    return {
+        "MIO_LLM": "openai" if url else "offline",
+        "MIO_LLM_MODEL": model or "none",
+        "OPENAI_BASE_URL": url,
+        "OPENAI_API_KEY": key,
+        "PEER_MODEL_URL": url,
+        "PEER_MODEL": model,
+        "PEER_MODEL_KEY": key,
+    }
 
 
 @contextmanager
@@ -74,19 +112,46 @@ def mio() -> Iterator[tuple[str, Callable[[], int]]]:
 
 
 @contextmanager
-def peer(name: str, model_url: str) -> Iterator[tuple[str, Callable[[], int]]]:
+def peer(name: str) -> Iterator[tuple[str, Callable[[], int]]]:
     """Another memory with an empty database and an embedder, as :func:`mio`."""
     folder = Path(settings.MIO_HOME).resolve() / "peers"
     python = installed(name, folder)
     with embedder(folder) as address, database(f"peer_{name}") as url:
-        os.environ |= {
-            "PYTHONPATH": str(ROOT),
-            "PEER_EMBEDDER": address,
-            "PEER_DATABASE": url,
-            "PEER_MODEL_URL": model_url,
-        }
+        given = dict(os.environ)
+        os.environ |= {"PYTHONPATH": str(ROOT), "PEER_EMBEDDER": address, "PEER_DATABASE": url}
         os.environ.pop("DATABASE_URL", None)
-        yield f"{python} -m tools.peers.peer_{name}", partial(size_of, f"peer_{name}")
+        try:
+            yield f"{python} -m tools.peers.peer_{name}", partial(size_of, f"peer_{name}")
+        finally:
+            os.environ |= given
+
+
+@contextmanager
+def memory() -> Iterator[list[int]]:
+    """Bytes of the processes of a system, embedder included and PostgreSQL not, as they were every
+    few seconds: proportional set sizes, so that pages of several processes count once."""
+    seen, ended = [0], threading.Event()
+
+    def look() -> None:
+        while not ended.wait(SAMPLED_EVERY):
+            processes = psutil.Process().children(recursive=True)
+            seen.append(sum(map(proportional_set_size, processes)))
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        looking.join()
+
+
+def proportional_set_size(process: psutil.Process) -> int:
+    """In bytes, 0 of a process that ended meanwhile."""
+    try:
+        return int(process.memory_full_info().pss)
+    except psutil.Error:
+        return 0
 
 
 def size_of(database_name: str) -> int:

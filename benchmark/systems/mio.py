@@ -1,5 +1,6 @@
 """Mio over HTTP: ``MIO_BASE`` (default http://127.0.0.1:8000) and ``MIO_KEY``, a key of an app.
-Whether two records are one person is asked of its code, which needs no server for that.
+Whether two records are one person is asked of its code, which needs no server for that, but Mio's
+environment (.venv/bin/python).
 """
 
 import json
@@ -13,9 +14,6 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from benchmark.system import Message, Turn
-from understanding.same_person.pair_scoring import compare
-from understanding.same_person.records import Record, record
-from understanding.types import Person
 
 
 class Mio:
@@ -51,6 +49,8 @@ class Mio:
 
     def same(self, first: dict[str, Any], second: dict[str, Any]) -> bool:
         """Whether Mio would suggest to an operator that these are one person."""
+        from understanding.same_person.pair_scoring import compare
+
         return compare(_record(first), _record(second)).verdict in ("certain", "likely")
 
     def close(self) -> None:
@@ -64,7 +64,10 @@ class Mio:
             return json.load(answer)
 
 
-def _record(side: dict[str, Any]) -> Record:
+def _record(side: dict[str, Any]) -> Any:
+    from understanding.same_person.records import record
+    from understanding.types import Person
+
     relationship = side.get("relationship") or ""
     person = Person(uuid.uuid4(), side["name"], relationship=relationship)
     return record(person, {}, side["facts"])

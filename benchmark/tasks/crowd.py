@@ -25,7 +25,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 def run(system: Any, clock: Clock, people: int = PEOPLE, each: int = EACH) -> dict[str, Any] | None:
     """By language the mean share of a person's messages among the first 50 found, of as many as
-    there are; ``per_s``: messages taken in a second."""
+    there are."""
     if not offers(system, "search"):
         return None
     messages = list(crowd(people, each))

@@ -2,21 +2,28 @@
 
 After each chat the system is asked what it knows of each person in it, and of the user. A statement is
 kept where three lines of an answer, one after the other, have what the chat told of it: all of its
-numbers and most of its words that the user wrote. So any wording counts that keeps the values. The same
-is counted of what must not be kept: jokes, guesses, retracted values, secrets.
+numbers and most of its words that the user wrote. So any wording counts that keeps the values. What
+must not be kept (jokes, guesses, retracted values, secrets) is kept where the same lines also have most
+of the values by which it differs from every fact of the chat; without such values it does not count.
+
+With a judge (``benchmark/judge.py``) a model answers as well whether the answers state each.
 """
 
 import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from benchmark import corpus
+from benchmark.judge import Judge
 from benchmark.scoring import holds, normalised
 from benchmark.system import Message, System
 from benchmark.timing import Clock
 
+# Chats are moved to before this day, so that they are the same whenever they are played.
+TOLD_BEFORE = datetime(2026, 1, 1, tzinfo=UTC)
 # So much of the words of a statement must stand in so many lines.
 MOST_OF_IT, LINES = 0.6, 3
 _LATIN = re.compile(r"[a-z][a-z'’-]+")
@@ -29,37 +36,51 @@ _SMALL = frozenset(
 )
 
 
-def run(system: System, authors: Sequence[str], clock: Clock) -> dict[str, Any]:
+def run(
+    system: System, authors: Sequence[str], clock: Clock, judge: Judge | None = None
+) -> dict[str, Any]:
+    """The shares of facts and of what nobody stated that are kept; ``…_by_judge``: the same by the
+    judge's answers, if there is one."""
     kept: list[bool] = []
     made_up: list[bool] = []
+    judged: dict[str, list[bool]] = {"kept_by_judge": [], "kept_of_them_by_judge": []}
     for author in authors:
         for case in corpus.cases(author, "extraction"):
             system.open(case["id"])
             with clock.adding():
                 system.add(messages(case))
                 system.settle()
-            stretches: list[str] = []
+            answers: list[str] = []
             for question in questions(case):
                 with clock.asking():
-                    text = system.context(question, [])
-                clock.count(text)
-                stretches += stretched(text)
-            gold = case["gold"]
+                    answers.append(system.context(question, []))
+                clock.count(answers[-1])
+            stretches = [stretch for text in answers for stretch in stretched(text)]
+            facts = [memory["content"] for memory in case["gold"]["memories"]]
+            others = [statement(one) for one in case["gold"]["not_memories"]]
             said = normalised("\n".join(turn["text"] for turn in case["messages"]))
-            kept += [told(memory["content"], said, stretches) for memory in gold["memories"]]
-            made_up += [told(statement(one), said, stretches) for one in gold["not_memories"]]
+            kept += [told(fact, said, stretches) for fact in facts]
+            known = normalised("\n".join(facts))
+            outcomes = (told_besides(one, known, said, stretches) for one in others)
+            made_up += [outcome for outcome in outcomes if outcome is not None]
+            if judge is not None:
+                states = partial(judge.states, "\n".join(answers))
+                judged["kept_by_judge"] += map(states, facts)
+                judged["kept_of_them_by_judge"] += map(states, others)
     return {
         "facts": len(kept),
         "kept": sum(kept) / max(len(kept), 1),
         "not_facts": len(made_up),
         "kept_of_them": sum(made_up) / max(len(made_up), 1),
+        **{name: sum(rows) / len(rows) for name, rows in judged.items() if rows},
     }
 
 
 def messages(case: dict[str, Any]) -> list[Message]:
-    """A chat's messages, so many weeks earlier that all have been sent: a system may refuse others."""
+    """A chat's messages, so many weeks earlier that all are before TOLD_BEFORE: a system may refuse
+    messages of the future."""
     times = [datetime.fromisoformat(turn["time"]) for turn in case["messages"]]
-    ahead = max(times) - datetime.now(UTC)
+    ahead = max(times) - TOLD_BEFORE
     earlier = timedelta(weeks=max(0, math.ceil(ahead / timedelta(weeks=1))))
     return [
         {
@@ -95,13 +116,41 @@ def stretched(text: str) -> list[str]:
 
 def told(statement: str, said: str, stretches: Sequence[str]) -> bool:
     """Whether a stretch says what the statement does, by those of its values that were ``said``."""
+    numbers, words = (as_said(values, said) for values in values_of(statement))
+    return bool(words) and any(has(stretch, numbers, words) for stretch in stretches)
+
+
+def told_besides(statement: str, known: str, said: str, stretches: Sequence[str]) -> bool | None:
+    """Whether a stretch says what the statement does and most of what no fact says (``known``): by
+    those of these values that were said, or by all if none was. None if all its values are of facts."""
+    every, own = (
+        values_of(statement),
+        [[one for one in values if not holds(known, one)] for values in values_of(statement)],
+    )
+    if not any(own):
+        return None
+    if any(as_said(values, said) for values in own):
+        own = [as_said(values, said) for values in own]
+    topic = [as_said(values, said) for values in every]
+    return any(
+        has(stretch, own[0], own[1]) and has(stretch, topic[0], topic[1]) for stretch in stretches
+    )
+
+
+def values_of(statement: str) -> tuple[list[str], list[str]]:
+    """The numbers of a statement and its words that say something; of Chinese, pairs of characters."""
     text = normalised(statement)
-    numbers = [number for number in _NUMBER.findall(text) if holds(said, number)]
     words = [word for word in _LATIN.findall(text) if word not in _SMALL]
     words += [run[n : n + 2] for run in _HAN.findall(text) for n in range(len(run) - 1)]
-    words = [word for word in words if word in said]
-    return bool(words) and any(
-        all(holds(stretch, number) for number in numbers)
-        and sum(word in stretch for word in words) >= MOST_OF_IT * len(words)
-        for stretch in stretches
+    return _NUMBER.findall(text), words
+
+
+def as_said(values: Sequence[str], said: str) -> list[str]:
+    return [one for one in values if (holds(said, one) if one.isdigit() else one in said)]
+
+
+def has(stretch: str, numbers: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether a stretch has all numbers and most of the words."""
+    return all(holds(stretch, number) for number in numbers) and (
+        sum(word in stretch for word in words) >= MOST_OF_IT * len(words)
     )

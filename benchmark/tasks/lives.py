@@ -21,6 +21,8 @@ ORDINARY = frozenset(("ordinary", "small_talk", "name", "kinship", "alias", "pre
 # So many messages a chat application gives its model anyway: probes whose needed words stand in none
 # of them are reported apart, since only a memory can answer them.
 RECENT = 20
+# Nobody who worked on Mio has read these: of their probes only totals were looked at.
+UNSEEN = ("i", "j")
 PARTS = ("needed", "nothing_wrong", "nothing_forgotten", "nothing_old")
 # What marks a line as of the past.
 _PAST = re.compile(
@@ -32,10 +34,11 @@ _PAST = re.compile(
 
 def run(system: System, names: Sequence[str], clock: Clock) -> dict[str, Any]:
     """The share of probes that pass, as a whole and by their parts; of ordinary and hard ones, and of
-    those that need what was told long ago (``far``). ``passed`` by tag."""
+    those that need what was told long ago (``far``), and those of ``UNSEEN`` lives. ``passed`` by tag."""
     rows: list[dict[str, Any]] = []
     for name in names:
-        rows += play(system, json.loads((LIVES / f"{name}.json").read_text("utf-8")), clock)
+        life = json.loads((LIVES / f"{name}.json").read_text("utf-8"))
+        rows += [{**row, "life": name} for row in play(system, life, clock)]
     tags: dict[str, list[bool]] = defaultdict(list)
     for row in rows:
         tags[row["tag"]].append(row["passed"])
@@ -44,6 +47,7 @@ def run(system: System, names: Sequence[str], clock: Clock) -> dict[str, Any]:
         "ordinary": [row for row in rows if row["tag"] in ORDINARY],
         "far": [row for row in rows if row["far"]],
         "hard": [row for row in rows if row["tag"] not in ORDINARY],
+        "unseen": [row for row in rows if row["life"] in UNSEEN],
     }
     return {
         **{group: figures(probes) for group, probes in groups.items() if probes},

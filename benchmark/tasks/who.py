@@ -1,12 +1,14 @@
 """T1, who is meant: is a context about those whom the message means, and nobody else?
 
 The user introduces everybody, each with a locker number of their own; a context that has the number
-is about that person. Ordinary talk are the messages of ``sentences`` without a trap; hard are
-``mentions`` and ``pronouns``, of which a third are traps.
+is about that person. Ordinary talk are the messages of ``sentences`` without a trap. ``mentions`` and
+``pronouns`` are hard: a third of each, also reported together as ``traps``, mean nobody.
+``descriptions`` mean somebody without a name or role, by what the chats before told of them; half are
+look-alikes that mean nobody.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,7 @@ from benchmark import corpus
 from benchmark.corpus import Person
 from benchmark.scoring import holds, normalised
 from benchmark.system import Message, System, Turn
+from benchmark.tasks import kept
 from benchmark.timing import Clock
 
 
@@ -31,33 +34,55 @@ class Asked:
 def run(system: System, authors: Sequence[str], clock: Clock) -> dict[str, Any]:
     """Per kind of talk: the share of needed people who are found, wrong people per 100 messages,
     and the share of messages with exactly the right people."""
-    needed: dict[str, list[bool]] = defaultdict(list)
-    wrong: dict[str, int] = defaultdict(int)
-    exact: dict[str, list[bool]] = defaultdict(list)
+    answers: dict[str, list[tuple[Asked, set[str]]]] = defaultdict(list)
     for author in authors:
         circle = corpus.circle(author)
-        system.open(f"who-{author}")
-        with clock.adding():
-            system.add(introductions(author, circle))
-            system.settle()
-        for asked in questions(author, circle):
-            with clock.asking():
-                text = system.context(asked.message, asked.history)
-            clock.count(text)
-            text = normalised(text)
-            present = {one.key for one in circle if holds(text, str(one.locker))} & asked.known
-            needed[asked.kind] += [key in present for key in sorted(asked.expected)]
-            wrong[asked.kind] += len(present - asked.expected)
-            exact[asked.kind].append(present == asked.expected)
+        met = [circle, introductions(author, circle), questions(author, circle)]
+        people = corpus.told_of(author)
+        told = [*chats(author), *introductions(author, people)]
+        for name, everybody, messages, asks in (
+            (f"who-{author}", *met),
+            (f"told-{author}", people, told, descriptions(author, people)),
+        ):
+            system.open(name)
+            with clock.adding():
+                system.add(messages)
+                system.settle()
+            for asked, present in answered(system, everybody, asks, clock):
+                answers[asked.kind].append((asked, present))
+    answers["traps"] = [
+        one for kind in ("mentions", "pronouns") for one in answers[kind] if not one[0].expected
+    ]
+    return {kind: figures(rows) for kind, rows in answers.items() if rows}
+
+
+def answered(
+    system: System, circle: Sequence[Person], asks: Iterable[Asked], clock: Clock
+) -> Iterator[tuple[Asked, set[str]]]:
+    """Yields each message with those of whom its context is."""
+    for asked in asks:
+        with clock.asking():
+            text = system.context(asked.message, asked.history)
+        clock.count(text)
+        text = normalised(text)
+        yield asked, {one.key for one in circle if holds(text, str(one.locker))} & asked.known
+
+
+def figures(rows: Sequence[tuple[Asked, set[str]]]) -> dict[str, Any]:
+    needed = [key in present for asked, present in rows for key in asked.expected]
+    wrong = sum(len(present - asked.expected) for asked, present in rows)
     return {
-        kind: {
-            "messages": len(exact[kind]),
-            "needed_found": sum(needed[kind]) / max(len(needed[kind]), 1),
-            "wrong_per_100": 100 * wrong[kind] / len(exact[kind]),
-            "exact": sum(exact[kind]) / len(exact[kind]),
-        }
-        for kind in exact
+        "messages": len(rows),
+        "needed_found": sum(needed) / len(needed) if needed else None,
+        "wrong_per_100": 100 * wrong / len(rows),
+        "exact": sum(present == asked.expected for asked, present in rows) / len(rows),
     }
+
+
+def chats(author: str) -> Iterator[Message]:
+    """Yields what an author's user told before anybody got a locker."""
+    for case in corpus.cases(author, "extraction"):
+        yield from kept.messages(case)
 
 
 def introductions(author: str, circle: Sequence[Person]) -> list[Message]:
@@ -92,6 +117,12 @@ def questions(author: str, circle: Sequence[Person]) -> Iterator[Asked]:
             known = frozenset(contact["key"] for contact in case["contacts"])
             expected = frozenset(case["expect"]) | set(case.get("named", ()))
             yield Asked(kind, case["message"], history, expected, known)
+
+
+def descriptions(author: str, people: Sequence[Person]) -> Iterator[Asked]:
+    everybody = frozenset(one.key for one in people)
+    for case in corpus.cases(author, "descriptions"):
+        yield Asked("descriptions", case["message"], [], frozenset(case["expect"]), everybody)
 
 
 def named(spans: Sequence[dict[str, Any]], by_name: dict[str, set[str]]) -> frozenset[str] | None:

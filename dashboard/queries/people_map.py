@@ -53,9 +53,12 @@ def people_map(end_user: EndUser, chosen: int | None = None) -> dict[str, Any]:
     index = {contact.pk: place for place, contact in enumerate(contacts)}
     graph = _graph(end_user, index)
     most = max((contact.mention_count for contact in contacts), default=0)
+    # The area of a disc grows with the mentions: the eye compares areas.
+    scale = (LARGE - SMALL) / math.sqrt(most) if most else 0.0
     people = [
         Person(contact, place, clean(contact.name, LABEL) or "?",
-               _diameter(contact.mention_count, most), _acquaintances(graph, contacts, place))
+               round(SMALL + scale * math.sqrt(contact.mention_count)),
+               _acquaintances(graph, contacts, place))
         for place, contact in enumerate(contacts)
     ]  # fmt: skip
     groups = [
@@ -178,8 +181,3 @@ def _acquaintances(
     """Returns whom a person is tied to (the strongest tie first), as in ``Person.knows``."""
     ties = sorted(graph[place].items(), key=lambda tie: (-tie[1]["weight"], tie[0]))
     return [(people[other], tie.get(other, ""), tie["stated"]) for other, tie in ties[:KNOWN]]
-
-
-def _diameter(mentions: int, most: int) -> int:
-    """Returns the diameter of a disc whose area grows with the mentions: the eye compares areas."""
-    return round(SMALL + (LARGE - SMALL) * math.sqrt(mentions / most)) if most else SMALL

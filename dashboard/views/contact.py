@@ -78,11 +78,12 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
     namesakes = queries.namesakes(person)
     if namesakes:
         people.tell_apart([person, *namesakes])
+    names = [_("Facts"), _("Memories"), _("Timeline"), _("Relationships"), _("Changes")]
     context = {
         **queries.head_of(person),
         "rhythm": rhythms(person.end_user, [person.pk]).get(person.pk),
         "tab": tab,
-        "tabs": _tabs(),
+        "tabs": list(zip(TABS, names, "12345", strict=True)),
         "namesakes": namesakes,
         "merged": Contact.objects.of(person.end_user_id)
         .exclude(merged_into=None)
@@ -92,11 +93,6 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
         **TABS[tab](request, person),
     }
     return render(request, f"contacts/{tab}.html", context)
-
-
-def _tabs() -> list[tuple[str, str, str]]:
-    names = [_("Facts"), _("Memories"), _("Timeline"), _("Relationships"), _("Changes")]
-    return [(tab, name, str(place)) for place, (tab, name) in enumerate(zip(TABS, names, strict=True), 1)]  # fmt: skip
 
 
 def _card_tab(_request: HttpRequest, person: Contact) -> dict[str, Any]:

@@ -92,7 +92,8 @@ def _rows(text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, str]]]:
         elif any(cell.strip() for cell in cells[len(header) :]):
             skipped.add(Reason("book_row_too_long", number=number))
         elif number:
-            texts = [_unescape_formula(storable(cell).strip()) for cell in cells]
+            texts = [storable(cell).strip() for cell in cells]
+            texts = [text[text.startswith("'") and _is_formula(text) :] for text in texts]
             yield number, dict(zip(header, texts, strict=False))
         number += 1
 
@@ -175,7 +176,8 @@ def write(entries: Iterable[Entry]) -> str:
     text = io.StringIO(newline="")
     table = csv.DictWriter(text, list(header), restval="")
     table.writeheader()
-    table.writerows({name: _escape_formula(cell) for name, cell in row.items()} for row in rows)
+    for row in rows:
+        table.writerow({name: "'" * _is_formula(cell) + cell for name, cell in row.items()})
     return text.getvalue()
 
 
@@ -188,14 +190,6 @@ _FIXED = (
 def _is_formula(cell: str) -> bool:
     """Whether a spreadsheet would run the cell; numbers, dates and telephone numbers are harmless."""
     return cell.lstrip("' \t\r\n")[:1] in tuple("=+-@") and bool(cell.strip("-+0123456789 ()."))
-
-
-def _escape_formula(cell: str) -> str:
-    return f"'{cell}" if _is_formula(cell) else cell
-
-
-def _unescape_formula(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
 def _columns(entry: Entry) -> dict[str, str]:

@@ -30,7 +30,8 @@ from memories.providers.factory import resolving_provider
 from memories.search.context_tokens import PAUSE
 from memories.types import CONTACT, MeantPeople, Reply, ShownTurn, Usage, WhoRequest
 from understanding.coreference.resolve import may_refer_to_one
-from understanding.statements.own_words import without_injected, without_injected_and_client_text
+from understanding.statements.client_text import without_client_text
+from understanding.statements.own_words import without_injected
 from understanding.types import Mention, Person
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _cleaned(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
     """Returns the turns without injected text, and the user's also without what a client wrote."""
     user = Message.Role.USER
     texts = (
-        without_injected_and_client_text(turn.text)
+        without_injected(without_client_text(turn.text))
         if turn.role == user
         else without_injected(turn.text)
         for turn in turns

@@ -47,7 +47,7 @@ def sweep() -> dict[str, int]:
     buried = Batch.objects.bury(now) + Consolidation.objects.bury(now)
     _probe_refusing_models(now)
     pace.measure(now)
-    ready = buffer.idle_users(now) | Q(due_seq__gt=F("extracted_seq"))
+    ready = Q(last_message_at__lte=now - buffer.IDLE) | Q(due_seq__gt=F("extracted_seq"))
     idle = EndUser.objects.unextracted().filter(ready)
     left = Batch.objects.claimable(now)
     queued = users_waiting()

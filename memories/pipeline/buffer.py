@@ -9,7 +9,6 @@ from typing import Any
 import regex
 from django.conf import settings
 from django.db import IntegrityError
-from django.db.models import Q
 from django.utils import timezone
 
 from accounts import placement
@@ -183,11 +182,6 @@ def extraction_due(end_user: EndUser) -> bool:
 def longest_batch() -> int:
     """Returns the most messages that one batch takes."""
     return BACKLOG_FACTOR * settings.MIO_EXTRACT_EVERY
-
-
-def idle_users(now: datetime) -> Q:
-    """Returns a condition: end users who have sent no message for ``IDLE``."""
-    return Q(last_message_at__lte=now - IDLE)
 
 
 def consolidation_due(end_user: EndUser) -> bool:

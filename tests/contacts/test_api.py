@@ -11,11 +11,11 @@ from django_q.models import OrmQ
 
 from accounts.models import Change, EndUser
 from contacts import store
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from memories import tasks
 from memories.models import Link, Memory
 from tests.api import ApiClient, assert_error
-from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
+from tests.factories import SOME_DAY, json_value, make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
 

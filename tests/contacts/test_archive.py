@@ -6,14 +6,14 @@ from accounts.models import EndUser
 from contacts import relations, store
 from contacts.edit import UnknownContact, archive_contact
 from contacts.lookup import Turn, look_up
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from contacts.suggestions import suggest
 from memories.corrections import merge_contacts
 from memories.corrections.edit_dates import dates_of
 from memories.corrections.undo import undo_change
 from tests.api import ApiClient
 from tests.dashboard.signin import signed_in
-from tests.factories import make_contact, make_end_user, make_suggestion
+from tests.factories import json_value, make_contact, make_end_user, make_suggestion
 
 pytestmark = pytest.mark.django_db
 LISTS = {"contacts": 2, "suggestions": 0, "dates": 0}

@@ -3,9 +3,8 @@
 import pytest
 
 from contacts import store
-from contacts.models import json_value
 from memories.doctor import invariants
-from tests.factories import make_contact, make_end_user
+from tests.factories import json_value, make_contact, make_end_user
 from understanding import attribute_index
 from understanding.attributes import attribute_key, is_key
 from understanding.dates.important_dates import day_key

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from contacts import merge_values, store
-from contacts.models import Contact, Suggestion, json_value
+from contacts.models import Contact, Suggestion
 from memories.corrections import derived
 from memories.models import Memory
 from tests.api import ApiClient, assert_error
-from tests.factories import make_contact, make_end_user, make_memory
+from tests.factories import json_value, make_contact, make_end_user, make_memory
 
 ADDRESS = "users/zoe/contacts/"
 

@@ -7,11 +7,11 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Change, EndUser
-from contacts.models import Contact, Relation, json_value
+from contacts.models import Contact, Relation
 from dashboard.views import users as users_views
 from memories.models import Link
 from tests.dashboard.signin import signed_in
-from tests.factories import make_contact, make_memory, make_message
+from tests.factories import json_value, make_contact, make_memory, make_message
 
 
 def attribute(client: Client, contact: Contact, **sent: str) -> str:

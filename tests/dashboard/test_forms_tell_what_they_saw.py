@@ -13,7 +13,7 @@ from django.urls import URLPattern, resolve, reverse
 
 from accounts.models import ApiKey, Change, EndUser
 from contacts.edit import edit_contact
-from contacts.models import Contact, Relation, json_value
+from contacts.models import Contact, Relation
 from dashboard import urls
 from dashboard.state_tokens import SAW, SAW_CHOICE
 from gateway import upstreams
@@ -24,6 +24,7 @@ from tests.dashboard.addresses import addresses
 from tests.dashboard.signin import signed_in
 from tests.factories import (
     SOME_DAY,
+    json_value,
     make_contact,
     make_end_user,
     make_memory,

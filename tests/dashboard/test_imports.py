@@ -10,12 +10,12 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import EndUser
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from imports import uploads
 from imports.models import Import
 from memories.models import Message
 from tests.dashboard.signin import signed_in
-from tests.factories import make_contact
+from tests.factories import json_value, make_contact
 from tests.imports.files import WHATSAPP_IPHONE
 from tests.imports.test_dumps import JSONL
 from tests.queue import queued

@@ -9,7 +9,6 @@ from django.urls import get_resolver, reverse
 
 from accounts.models import Change, EndUser
 from contacts.edit import edit_contact
-from contacts.models import json_value
 from memories.corrections import edit_dates
 from memories.models import Erasure, Link, Message, ProcessJob
 from memories.pipeline import run
@@ -17,7 +16,7 @@ from memories.pipeline.buffer import Incoming, receive
 from tests.api import ENDPOINTS, ApiClient
 from tests.dashboard.addresses import addresses
 from tests.dashboard.signin import signed_in
-from tests.factories import SOME_DAY, make_contact, make_suggestion
+from tests.factories import SOME_DAY, json_value, make_contact, make_suggestion
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TALK = [

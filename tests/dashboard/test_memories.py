@@ -9,12 +9,18 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Change, EndUser
-from contacts.models import json_value
 from memories.corrections import edit_memories
 from memories.models import Edge, Memory
 from memories.providers.factory import embedder
 from tests.dashboard.signin import signed_in
-from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory, make_message
+from tests.factories import (
+    SOME_DAY,
+    json_value,
+    make_contact,
+    make_end_user,
+    make_memory,
+    make_message,
+)
 
 pytestmark = pytest.mark.django_db
 

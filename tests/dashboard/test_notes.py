@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import Change, EndUser
 from contacts import store
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from dashboard.queries import review
 from memories.context import build
 from memories.context.request import ContextRequest
@@ -16,7 +16,7 @@ from memories.corrections import merge_contacts
 from memories.erasure import erase
 from memories.models import Claim, Edge, Link
 from tests.dashboard.signin import signed_in
-from tests.factories import make_contact, make_memory, make_suggestion
+from tests.factories import json_value, make_contact, make_memory, make_suggestion
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts import scope
 from accounts.models import App, Change, EndUser
 from contacts.edit import edit_contact
-from contacts.models import Contact, Relation, json_value
+from contacts.models import Contact, Relation
 from dashboard.me.verbs import VERBS
 from memories import own_card, portability
 from memories.api import own_page
@@ -28,6 +28,7 @@ from memories.pipeline.forget_requests import forget_chosen
 from tests.api import ApiClient, assert_error
 from tests.dashboard.signin import signed_in
 from tests.factories import (
+    json_value,
     make_app,
     make_contact,
     make_end_user,

@@ -15,11 +15,12 @@ from accounts.changes import snapshot
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import store
-from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
+from contacts.models import IN_CONFLICT, Contact, Suggestion
 from memories.corrections import merge_contacts
 from memories.models import Edge, Link, Memory
 from tests.dashboard.signin import signed_in
 from tests.factories import (
+    json_value,
     make_app,
     make_contact,
     make_end_user,

@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts.models import ApiKey, App, EndUser
 from contacts.edit import edit_contact
-from contacts.models import Contact, Relation, Suggestion, json_value
+from contacts.models import Contact, Relation, Suggestion
 from dashboard.state_tokens import SAW, SAW_CHOICE
 from gateway import upstreams
 from gateway.models import Upstream
@@ -17,6 +17,7 @@ from memories.models import Edge, Erasure, Link, Memory, Message
 from tests.dashboard.signin import signed_in
 from tests.factories import (
     SOME_DAY,
+    json_value,
     make_contact,
     make_end_user,
     make_memory,

@@ -22,13 +22,14 @@ from django_q.models import Success
 from accounts.models import ApiKey, App, EndUser
 from accounts.scope import all_users
 from contacts import store
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from memories import demo, portability
 from memories.models import Batch, Link, Work
 from memories.pipeline.buffer import Incoming, receive
 from tests.dashboard.addresses import addresses
 from tests.dashboard.signin import signed_in
 from tests.embedding import embed_once
+from tests.factories import json_value
 from tests.mio_site.waiting import eventually
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 from accounts.models import EndUser
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from imports.dumps import read_book
 from imports.models import Import
 from tests.api import ApiClient, assert_error, user_address
-from tests.factories import make_contact, make_end_user
+from tests.factories import json_value, make_contact, make_end_user
 
 pytestmark = pytest.mark.django_db
 

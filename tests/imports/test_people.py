@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from accounts.models import Change, EndUser
-from contacts.models import Contact, Relation, json_value
+from contacts.models import Contact, Relation
 from imports.dumps import read_book
 from imports.entry_matching import UnknownChoice
 from imports.models import Import
@@ -16,7 +16,7 @@ from imports.people_intake import plan, take_in
 from memories import tasks
 from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
-from tests.factories import make_app, make_contact, make_end_user, make_memory
+from tests.factories import json_value, make_app, make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from accounts.models import Change, EndUser
 from accounts.reasons import Skipped
 from contacts import store
-from contacts.models import Contact, Relation, json_value
+from contacts.models import Contact, Relation
 from imports.dumps import read_book, vcard
 from imports.dumps.person_fields import MAX_BYTES
 from imports.dumps.vcard import write
 from imports.types import Entry, NotReadable, Related
 from memories.models import Memory
-from tests.factories import make_app, make_contact, make_end_user
+from tests.factories import json_value, make_app, make_contact, make_end_user
 from understanding.names import name_key
 
 

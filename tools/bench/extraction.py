@@ -22,13 +22,15 @@ from memories.models import Memory
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
-from memories.providers.thresholds import calibration_of
 from tools.bench.datasets import read_lines
 from tools.bench.metrics import f1, ratio
 from tools.bench.scratch import scratch_database
 from understanding.roles import kinship
 from understanding.text import letters
 
+# Cosines of multilingual-e5-small from which a memory matches a gold one, or makes a forbidden claim:
+# the formats of the gold sets fix them.
+FOUND, FORBIDDEN = 0.88, 0.92
 _DISTINCTIVE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d+(?:\.\d+)?|[A-Z]\w+(?: [A-Z]\w+)*")
 _SECRET = re.compile(r"(?=\S*\d{3})[\w#@.!+-]{6,}")
 
@@ -205,7 +207,6 @@ def _remembered(gold: dict[str, Any], stored: Sequence[Kept]) -> int:
         else np.zeros((0, 0))
     )
     candidates = []
-    found_from = calibration_of(embedder().model).bench_found
     for i, row in enumerate(gold["memories"]):
         person = row["person"]
         subject = names.get(person, _names(person, ())) if person else None
@@ -214,7 +215,7 @@ def _remembered(gold: dict[str, Any], stored: Sequence[Kept]) -> int:
             if not _same_subject(subject, memory):
                 continue
             whole = bool(wanted) and all(value in letters(memory.content) for value in wanted)
-            if whole or near[i, j] >= found_from:
+            if whole or near[i, j] >= FOUND:
                 candidates.append((1.0 if whole else float(near[i, j]), i, j))
     found: set[int] = set()
     taken: set[int] = set()
@@ -248,12 +249,11 @@ def _forbidden(gold: dict[str, Any], stored: Sequence[Kept]) -> dict[str, int]:
     near = _embedded(claims) @ made.T
     right = _embedded([memory["content"] for memory in gold["memories"]]) @ made.T
     best = right.max(axis=0) if len(right) else np.zeros(len(stored))
-    forbidden_from = calibration_of(embedder().model).bench_forbidden
     secret = [
         any(word in memory.content for word in _SECRET.findall(claim) for memory in stored)
         for claim in claims
     ]
-    made_it = near >= forbidden_from
+    made_it = near >= FORBIDDEN
     return {
         "forbidden": int(np.sum(made_it.any(axis=1) | secret)),
         "forbidden_nearer": int(np.sum((made_it & (near > best)).any(axis=1) | secret)),

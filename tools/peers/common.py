@@ -5,7 +5,8 @@ from urllib.request import Request, urlopen
 
 EMBEDDER = os.environ["PEER_EMBEDDER"]  # the base URL, without /v1
 DATABASE = os.environ["PEER_DATABASE"]  # postgres://… of an empty database
-MODEL_URL = os.environ.get("PEER_MODEL_URL", "")
+MODEL_URL = os.environ.get("PEER_MODEL_URL", "")  # "" for no model
+MODEL, MODEL_KEY = os.environ.get("PEER_MODEL", ""), os.environ.get("PEER_MODEL_KEY", "none")
 RESULTS = 10
 
 

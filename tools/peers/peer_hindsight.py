@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from benchmark.system import Message, Turn, serve
-from tools.peers.common import DATABASE, EMBEDDER, MODEL_URL, kind, line
+from tools.peers.common import DATABASE, EMBEDDER, MODEL, MODEL_KEY, MODEL_URL, kind, line
 
 STARTS_WITHIN = 180  # seconds
 
@@ -28,6 +28,8 @@ class Hindsight:
             f"{api}_DATABASE_URL": DATABASE,
             f"{api}_LLM_PROVIDER": "openai" if MODEL_URL else "none",
             f"{api}_LLM_BASE_URL": MODEL_URL,
+            f"{api}_LLM_API_KEY": MODEL_KEY,
+            f"{api}_LLM_MODEL": MODEL,
             f"{api}_HOST": "127.0.0.1",
             f"{api}_PORT": str(port),
             f"{embedder}_PROVIDER": "openai",

@@ -5,7 +5,16 @@ import tempfile
 from collections.abc import Sequence
 
 from benchmark.system import Message, Turn, serve
-from tools.peers.common import DATABASE, EMBEDDER, MODEL_URL, RESULTS, kind, line
+from tools.peers.common import (
+    DATABASE,
+    EMBEDDER,
+    MODEL,
+    MODEL_KEY,
+    MODEL_URL,
+    RESULTS,
+    kind,
+    line,
+)  # fmt: skip
 
 os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": tempfile.mkdtemp(), "OPENAI_API_KEY": "none"}
 
@@ -18,7 +27,7 @@ class Mem0:
                     "embedding_dims": 384}  # fmt: skip
         store = {"connection_string": DATABASE, "collection_name": "memories",
                  "embedding_model_dims": 384, "hnsw": True}  # fmt: skip
-        model = {"model": "gpt-4o-mini", "api_key": "none",
+        model = {"model": MODEL or "none", "api_key": MODEL_KEY,
                  "openai_base_url": MODEL_URL or f"{EMBEDDER}/v1"}  # fmt: skip
         self._memory = Memory.from_config(
             {

@@ -34,7 +34,7 @@ Span = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class Turn:
     """The part of an utterance that is read. Spans count characters of ``text``; ``clauses`` are
-    the starts of its clauses, ``exact`` the spans of ``names`` that are no roles."""
+    the starts of its clauses."""
 
     original: str
     role: str
@@ -43,7 +43,6 @@ class Turn:
     clauses: list[int]
     names: list[Mention]
     spans: list[Span]
-    exact: list[Span]
 
     def clause(self, at: int) -> int:
         """Returns the index of the clause at position ``at``."""
@@ -77,7 +76,7 @@ def read_turn(utterance: Utterance, limit: int) -> Turn:
     )
     spans = sorted({(m.start, m.end) for m in names})
     words, clauses = _words(text), _clauses(text)
-    return Turn(utterance.text, utterance.role, text, words, clauses, names, spans, sorted(exact))
+    return Turn(utterance.text, utterance.role, text, words, clauses, names, spans)
 
 
 def _words(text: str) -> list[Word]:

@@ -172,20 +172,15 @@ def staying(
     back = [(len(turns) - at, mention) for pk, (at, mention) in talk.items() if pk not in mentioned]
     back = [(turns_ago, mention) for turns_ago, mention in back if turns_ago <= reach]
     back.sort(key=lambda one: (one[0], -one[1].confidence))
-    return [_faded(mention, turns_ago) for turns_ago, mention in back[:MOST]]
+    return [
+        replace(
+            mention, start=0, end=0, how="conversation", confidence=mention.confidence * FADES**ago,
+            reason=Reason("meant_turns_ago", turns=ago),
+        )
+        for ago, mention in back[:MOST]
+    ]  # fmt: skip
 
 
 def _updated(talk: _Talk, place: int, mentions: Sequence[Mention]) -> _Talk:
     likely = {m.person.id: (place, m) for m in mentions if m.confidence >= MENTION_THRESHOLD}
     return talk | likely if talk.keys() & likely.keys() or not likely else likely
-
-
-def _faded(mention: Mention, turns_ago: int) -> Mention:
-    return replace(
-        mention,
-        start=0,
-        end=0,
-        how="conversation",
-        confidence=mention.confidence * FADES**turns_ago,
-        reason=Reason("meant_turns_ago", turns=turns_ago),
-    )

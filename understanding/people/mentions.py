@@ -7,20 +7,22 @@ learned probability, and the longest likely one wins. Nothing here uses a databa
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from functools import cache
+from itertools import islice, pairwise
 from uuid import UUID
 
 from accounts.reasons import Reason
 from understanding.certainty import CLUE, LISTED, MENTION_THRESHOLD, SHARED
 from understanding.learned import logistic
-from understanding.lexicon import word_sets
+from understanding.lexicon import titles, word_sets, words
 from understanding.names import is_shared, lookup_keys
 from understanding.people import references
 from understanding.people.evidence import Evidence, Features, is_beside
 from understanding.people.spans import Hit, find_hits
 from understanding.same_person import relationships, text_overlap
+from understanding.same_person.name_similarity import has_other_full_name
 from understanding.text_document import Document, read
 from understanding.types import Entry, Mention, Person
 
@@ -102,8 +104,10 @@ def mentions(document: Document, hits: Sequence[Hit]) -> list[Mention]:
             probability = _of_short_form(document.norm[hit.start : hit.end], features, probability)
         scored.append((hit, probability))
     likely = decide(scored)
+    starts = {hit.start for hit in hits}
     out = []
     for (start, end), group in sorted(likely.items()):
+        group = [one for one in group if not _in_other_full_name(document, one[0], starts)]
         first, last = document.original(start, end)
         text = document.text[first:last]
         for hit, probability in group:
@@ -114,6 +118,30 @@ def mentions(document: Document, hits: Sequence[Hit]) -> list[Mention]:
             confidence = round(probability, 3)
             out.append(Mention(hit.person, first, last, text, hit.how, confidence, reason))
     return out
+
+
+def _in_other_full_name(document: Document, hit: Hit, named: Collection[int]) -> bool:
+    """Whether a word of a Latin name is in the full name of somebody else: the Corrigan of Basil
+    Corrigan is not Agnes Corrigan. ``named`` are the places where known names begin."""
+    tokens, at = document.tokens, document.starts.get(hit.start)
+    if at is None or tokens[at].end != hit.end:
+        return False
+    names, no_names = (hit.person.name, *hit.person.aliases), _no_names()
+    for first, second in pairwise(tokens[max(at - 1, 0) : at + 2]):
+        beside = second if first is tokens[at] else first
+        if not (first.capital and second.capital) or beside.key in no_names or len(beside.key) == 1:
+            continue
+        is_name = beside.start in named or beside.key not in words("english_words")
+        name, gap = document.raw[first.start : second.end], document.raw[first.end : second.start]
+        if is_name and gap == " " and has_other_full_name(name, names):
+            return True
+    return False
+
+
+@cache
+def _no_names() -> frozenset[str]:
+    """Returns words that have a capital before or after a name (Monday, Captain)."""
+    return words("stopwords") | word_sets("context_en")["capital_neighbours"] | titles("en").keys()
 
 
 def _of_short_form(short: str, features: Features, probability: float) -> float:
@@ -190,9 +218,9 @@ def _chosen_by_card(
         for mention in several
     }
     weights = {}
-    for mention, words in card_words.items():
+    for mention, on_card in card_words.items():
         others = [other for rival, other in card_words.items() if rival is not mention]
-        shared = words.keys() & message_words.keys()
+        shared = on_card.keys() & message_words.keys()
         own = [word for word in shared if not any(word in other for other in others)]
         weights[mention] = sum(message_words[word] for word in own)
     supported = [mention for mention, weight in weights.items() if weight >= CLUE]

@@ -118,11 +118,6 @@ def takes_back(text: str) -> bool:
     )
 
 
-def can_ask(text: str) -> bool:
-    """Whether ``text`` has words that can ask to forget; a model decides whether they do."""
-    return read(text).asks >= CAN_ASK
-
-
 @lru_cache(maxsize=1024)
 def read(text: str) -> Reading:
     """Returns what one sentence asks, without its quotations."""
@@ -306,6 +301,33 @@ def content_words(topic: str) -> tuple[str, ...]:
     content = [w[:-1] if len(w) > 2 and w[-1] == "的" else w for w in content]
     content = [w for w in content if any(map(str.isalnum, w)) and w.lower() not in _vague_words()]
     return tuple(dict.fromkeys(content))
+
+
+def means_person(sentence: str, start: int, end: int, names: Sequence[str] = ()) -> bool:
+    """Whether a request about the name at [start, end) means the person: its clause says nothing but
+    who that is (介绍对象那个熊丽华, Dana from the bank), apart from ``names`` of others."""
+    begins, ends = _clauses(sentence)
+    clause = bisect_right(begins, start) - 1
+    before = blanked(sentence[begins[clause] : start].rstrip(), names)
+    after = blanked(sentence[end : ends[clause]], names)
+    is_matter = content_words(after) or finder("forget_cues", "matter")(after)
+    says_who_after = not is_matter or after.lstrip().startswith(("from ", "who "))
+    return says_who_after and (before.endswith(_SAYS_WHO) or not content_words(before))
+
+
+_SAYS_WHO = ("的", "那个", "这个", "那位", "这位", "嗰个")
+
+
+def blanked(text: str, words: Sequence[str]) -> str:
+    """Returns ``text`` without these words, the longest first."""
+    for word in sorted(words, key=len, reverse=True):
+        text = text.replace(word, " ")
+    return text
+
+
+def refers_to_person(clause: str) -> bool:
+    """Whether the words that ask refer to somebody whom other words name (her, 这个人)."""
+    return bool(finder("forget_cues", "third", "person")(simplified(clause).lower()))
 
 
 def topic_keys(topic: str) -> tuple[str, ...]:

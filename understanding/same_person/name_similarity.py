@@ -300,6 +300,7 @@ def _consonants(latin: str) -> str:
 
 
 # Names too different to be of one person: only a statement makes one person of two who bear them.
+_OTHER_FULL_NAMES: frozenset[How] = frozenset({"shared_surname", "shared_given", "other_full_name"})
 PLAINLY_DIFFERENT: frozenset[How] = frozenset({"different_name", "other_full_name"})
 # One name is a form of the other.
 MADE_FROM: frozenset[How] = frozenset(
@@ -345,6 +346,12 @@ def relate(first: tuple[str, ...], second: tuple[str, ...]) -> Naming:
     if strongest.how in _UNNAMED:
         return _strongest([pair for pair in pairs if pair.how not in _UNNAMED] or pairs)
     return strongest
+
+
+def has_other_full_name(name: str, known: Iterable[str]) -> bool:
+    """Whether a full name and those among ``known`` belong to two people (Nora and Ewan Calloway)."""
+    full_names = tuple(filter(is_full, known)) if is_full(name) else ()
+    return bool(full_names) and relate((name,), full_names).how in _OTHER_FULL_NAMES
 
 
 def _strongest(pairs: Sequence[Naming]) -> Naming:

@@ -2,7 +2,7 @@
 
 import re
 
-from understanding.statements.client_text import NOT_SPEECH, client_text, without_client_text
+from understanding.statements.client_text import NOT_SPEECH, client_text
 from understanding.statements.fence import injected
 from understanding.text import enclosed, middle_cut, names_role, outside, quotations
 
@@ -52,11 +52,6 @@ def without_injected(content: str) -> str:
     """Returns ``content`` without injected blocks and copies of parts of them: what Mio put into a
     conversation never comes back as a memory."""
     return "".join(outside(content, injected(content)))
-
-
-def without_injected_and_client_text(content: str) -> str:
-    """Returns ``content`` without injected blocks and without the text of a client in it."""
-    return without_injected(without_client_text(content))
 
 
 def _forged_turns(content: str) -> list[_Span]:

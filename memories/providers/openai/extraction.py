@@ -28,7 +28,7 @@ from memories.types import (
 from understanding.attributes import attribute_key, is_yearly
 from understanding.dates import important_dates, partial_dates
 from understanding.names import name_key
-from understanding.requests.forget_reading import can_ask, takes_back
+from understanding.requests.forget_reading import CAN_ASK, read, takes_back
 from understanding.same_person import namesakes
 from understanding.same_person.name_similarity import are_homophones
 from understanding.statements.own_words import LONGEST, own_words, unquoted, without_injected
@@ -446,4 +446,6 @@ def _asks(turn: Turn, quote: str) -> bool:
         return False
     start = own_words(turn.content).find(words)
     text = unquoted(turn.content)
-    return start >= 0 and can_ask(text[start : start + len(words)]) and not takes_back(text[start:])
+    if start < 0 or takes_back(text[start:]):
+        return False
+    return read(text[start : start + len(words)]).asks >= CAN_ASK

@@ -138,14 +138,15 @@ class Command(MioCommand):
             sum(one.rows.values()) for one in outcomes.values() if not isinstance(one, Exception)
         ]
         rows = Placement.objects.filter(Q(cell=cell) | Q(moving_to=cell)).select_related("app")
-        left = [
-            {
-                "app": one.app.name,
-                "user": one.external_id,
-                "why": str(outcomes.get(one.pk) or _why_left(one)),
-            }
-            for one in rows.order_by("pk")
-        ]
+        left = []
+        for one in rows.order_by("pk"):
+            why = (
+                f"They are on the way to {one.moving_to}."
+                if one.moving_to
+                else "They came meanwhile."
+            )
+            why = str(outcomes.get(one.pk, why))
+            left.append({"app": one.app.name, "user": one.external_id, "why": why})
         figures = {"users": len(moved), "rows": sum(moved), "seconds": _seconds_since(began)}
         self.report(json, cell=cell, to=to, **figures, left=left if json else len(left))
         for row in () if json else left:
@@ -231,15 +232,6 @@ def _move_to_node(cell: str, host: str, port: str) -> None:
             f"{cell} is not moved to another node. If it is not at Citus, move its end users to "
             f"another cell (cells move {cell} CELL). {error}".strip()
         ) from error
-
-
-def _why_left(placed: Placement) -> str:
-    """Returns why an end user is left whom nobody refused to move."""
-    return (
-        f"They are on the way to {placed.moving_to}."
-        if placed.moving_to
-        else "They came meanwhile."
-    )
 
 
 def _check_answers(cell: str) -> None:

@@ -7,11 +7,11 @@ from django.test import Client
 
 from accounts.models import EndUser
 from contacts import edit, relations
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from memories.corrections import edit_memories, merge_contacts
 from tests.dashboard.person.pages import TABS, at, page
 from tests.dashboard.signin import signed_in
-from tests.factories import make_app, make_contact, make_end_user, make_memory
+from tests.factories import json_value, make_app, make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
 

@@ -5,10 +5,10 @@ from django.test import Client
 
 from accounts.models import EndUser
 from contacts import edit
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from memories.corrections import edit_memories
 from tests.dashboard.person.pages import at, fresh, page, undo_latest
-from tests.factories import make_contact, make_memory, make_message
+from tests.factories import json_value, make_contact, make_memory, make_message
 
 pytestmark = pytest.mark.django_db
 

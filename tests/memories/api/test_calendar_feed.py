@@ -8,11 +8,10 @@ import vobject
 from django.test import Client
 
 from accounts.models import App, EndUser
-from contacts.models import json_value
 from memories.corrections.edit_dates import dates_of
 from memories.erasure import erase
 from tests.api import ApiClient
-from tests.factories import make_contact, make_end_user
+from tests.factories import json_value, make_contact, make_end_user
 from understanding.dates.important_dates import falls_on, read
 
 pytestmark = pytest.mark.django_db

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from accounts.models import Change
 from contacts import store
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from memories.corrections import merge_contacts
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Memory
 from memories.portability import export_user, import_user
 from tests.api import ApiClient, assert_error
-from tests.factories import make_contact, make_end_user, make_memory
+from tests.factories import json_value, make_contact, make_end_user, make_memory
 from understanding.dates.important_dates import read
 
 pytestmark = pytest.mark.django_db

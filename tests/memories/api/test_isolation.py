@@ -11,11 +11,18 @@ from django.utils import timezone
 
 from accounts.changes import recording
 from accounts.models import Change, EndUser
-from contacts.models import Contact, Relation, Suggestion, json_value
+from contacts.models import Contact, Relation, Suggestion
 from memories.corrections import edit_dates
 from memories.models import Erasure, Memory, Message, ProcessJob
 from tests.api import ENDPOINTS, ApiClient, assert_error
-from tests.factories import make_contact, make_end_user, make_memory, make_message, make_suggestion
+from tests.factories import (
+    json_value,
+    make_contact,
+    make_end_user,
+    make_memory,
+    make_message,
+    make_suggestion,
+)
 
 pytestmark = pytest.mark.django_db
 

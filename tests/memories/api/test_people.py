@@ -6,10 +6,10 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import Change, EndUser
-from contacts.models import Contact, Relation, Suggestion, json_value
+from contacts.models import Contact, Relation, Suggestion
 from memories.models import Link, Memory, Message
 from tests.api import ApiClient, assert_error
-from tests.factories import make_contact, make_memory, make_message, make_suggestion
+from tests.factories import json_value, make_contact, make_memory, make_message, make_suggestion
 
 pytestmark = pytest.mark.django_db
 

@@ -6,14 +6,13 @@ import pytest
 from django.utils import timezone
 
 from contacts import relations, store
-from contacts.models import json_value
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.models import Memory, Retrieval
 from memories.pipeline import backfill, run
 from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
-from tests.factories import make_app, make_contact, make_end_user, make_memory
+from tests.factories import json_value, make_app, make_contact, make_end_user, make_memory
 from tests.queue import queued
 from understanding.text import estimate_tokens
 

@@ -6,13 +6,13 @@ from accounts.models import Change, EndUser
 from accounts.rollback import CannotUndo, LaterChanges
 from contacts import relations, store
 from contacts.merge import not_the_same
-from contacts.models import Relation, json_value
+from contacts.models import Relation
 from memories.corrections import derived, edit_memories, merge_contacts, review_links
 from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
 from memories.pipeline import consolidate, sync_contacts
 from memories.types import ExtractedPerson
-from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
+from tests.factories import SOME_DAY, json_value, make_contact, make_end_user, make_memory
 from tests.memories.corrections.liz_and_elizabeth import ANN, fresh, merged, values
 from tests.memories.snapshots import absorbed, assert_same, assert_sound, knowledge
 

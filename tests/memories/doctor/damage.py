@@ -9,9 +9,9 @@ from django.db import connection
 from django.utils import timezone
 from django_q.models import Schedule
 
-from contacts.models import Contact, ContactKey, json_value
+from contacts.models import Contact, ContactKey
 from memories.models import Batch, Corpus, Edge, JobRun, Link, Memory, Message, Posting, Vector
-from tests.factories import make_contact, make_end_user, make_memory
+from tests.factories import json_value, make_contact, make_end_user, make_memory
 
 LONG_AGO = timezone.now() - timedelta(days=1)
 

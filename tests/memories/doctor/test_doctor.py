@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import EndUser
 from contacts import store
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from memories.corrections import derived
 from memories.doctor.invariants import CHECKS
 from memories.jobs import schedules
@@ -19,7 +19,7 @@ from memories.models import Batch, Edge, Link, Memory
 from memories.pipeline.store_memories import embed_missing
 from memories.providers.factory import embedder
 from mio_site.management.commands.restore import NO_DAMAGE
-from tests.factories import make_contact, make_end_user, make_memory, make_message
+from tests.factories import json_value, make_contact, make_end_user, make_memory, make_message
 from tests.memories.doctor.damage import (
     DAMAGE,
     LONG_AGO,

@@ -47,12 +47,30 @@ def known(end_user: EndUser) -> str:
     return "\n".join(found.values_list("content", flat=True))
 
 
-@pytest.mark.parametrize("line", ["请删除所有关于小林的记忆", "Remove 小林 from your memory"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "请删除所有关于小林的记忆",
+        "Remove 小林 from your memory",
+        "小林，你把这个人全部忘掉。",
+        "会弹吉他的那个小林，把他忘了吧。",
+        "把在厦门的小林忘掉吧。",
+        "小林, the one who plays guitar, forget everything about him.",
+    ],
+)
 def test_a_person_is_gone_and_nobody_else(end_user: EndUser, line: str) -> None:
     say(end_user, line)
     assert "小林" not in known(end_user)
     assert "老孟" in known(end_user)
     assert [c.name for c in Contact.objects.of(end_user).standing()] == ["老孟"]
+
+
+@pytest.mark.parametrize("line", ["把小林弹吉他的事忘掉", "小林会弹吉他这事，你忘掉吧。"])
+def test_a_matter_of_a_person_is_gone_and_the_person_stays(end_user: EndUser, line: str) -> None:
+    say(end_user, line)
+    assert "吉他" not in known(end_user)
+    assert "小林住在厦门" in known(end_user)
+    assert {c.name for c in Contact.objects.of(end_user).standing()} == {"小林", "老孟"}
 
 
 @pytest.mark.parametrize("line", ["把你记住的全部删掉", "erase all you know about me"])

@@ -7,10 +7,10 @@ from django.db import connection
 from django.utils import timezone
 
 from contacts import cards
-from contacts.models import Contact, json_value
+from contacts.models import Contact
 from memories.models import Link, Memory
 from memories.pipeline import run
-from tests.factories import make_contact, make_end_user, make_memory
+from tests.factories import json_value, make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from accounts import scope
 from accounts.changes import recording
 from accounts.models import Change, EndUser
 from contacts import store
-from contacts.models import Contact, Relation, Suggestion, json_value
+from contacts.models import Contact, Relation, Suggestion
 from memories import portability
 from memories.corrections import derived, edit_memories
 from memories.corrections.undo import undo_change
@@ -26,6 +26,7 @@ from memories.providers.factory import embedder
 from memories.search import recall
 from memories.search.recall import SearchRequest
 from tests.factories import (
+    json_value,
     make_app,
     make_contact,
     make_end_user,

@@ -145,6 +145,25 @@ def test_nobody_is_named_in_addresses_code_titles_and_exercises(text: str) -> No
     assert named(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Basil Corrigan rang for ages.", []),
+        ("Agnes Birch paid for lunch.", []),
+        ("Then Odile Corrigan paid.", []),
+        ("I asked Corrigan on Monday.", ["Agnes Corrigan"]),
+        ("I asked Agnes Monday.", ["Agnes Corrigan"]),
+        ("Captain Corrigan rang.", ["Agnes Corrigan"]),
+        ("Agnes Corrigan and Basil Birch rang.", ["Agnes Corrigan", "Basil Birch"]),
+        # Without a surname known, it may be theirs.
+        ("Ines Calder rang.", ["Ines"]),
+    ],
+)
+def test_a_part_of_a_name_in_another_full_name_is_somebody_else(text, expected):
+    people = [person("Agnes Corrigan", "Corrigan"), person("Basil Birch"), person("Ines")]
+    assert named(text, people) == expected
+
+
 def test_words_that_reach_over_both_ends_of_a_name_are_not_it() -> None:
     people = [person("钟韵"), person("白旭")]
     assert named("送他一个时钟韵文一卷", people) == []

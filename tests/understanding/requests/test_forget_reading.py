@@ -2,7 +2,7 @@
 
 import pytest
 
-from understanding.requests.forget_reading import EVERYTHING, Reading, may_ask, read
+from understanding.requests.forget_reading import EVERYTHING, Reading, may_ask, means_person, read
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,25 @@ def test_what_is_named_stands_in_the_clause_that_asks_before_it_or_behind_a_colo
     text: str,
 ) -> None:
     assert "salary" in read(text).topic
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name", "is_person"),
+    [
+        ("Forget Greta from the choir.", "Greta", True),
+        ("Greta, forget all about her.", "Greta", True),
+        ("Forget Greta's debts.", "Greta", False),
+        ("Forget that thing about Greta owing us money.", "Greta", False),
+        ("把教我游泳的那个阿坤忘掉", "阿坤", True),
+        ("把阿坤教我游泳的事忘掉", "阿坤", False),
+        ("阿坤的电话别留", "阿坤", False),
+    ],
+)
+def test_a_person_is_meant_where_nothing_else_is_said_of_them_but_who_they_are(
+    sentence: str, name: str, is_person: bool
+) -> None:
+    start = sentence.index(name)
+    assert means_person(sentence, start, start + len(name)) is is_person
 
 
 @pytest.mark.parametrize(

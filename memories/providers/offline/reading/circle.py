@@ -262,9 +262,6 @@ class Circle:
         ]
         self.changed()
 
-    def is_banned(self, name: str) -> bool:
-        return normalise(name) in self.banned
-
 
 _MACHINES = words("assistants")
 

@@ -335,7 +335,11 @@ def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
             other
             for other in circle.people
             if other.named and other.contact_id is None and min(other.turns) >= spoken.turn.id
-            if all(_is_addressed(name_key(name), surname) for name in other.known_as())
+            # Known only by forms of address with nothing but this surname: 钱阿姨, 老钱.
+            if all(
+                title_of(name)[0] == surname or (name[:1] in PREFIXES and name[1:] == surname)
+                for name in map(name_key, other.known_as())
+            )
         ]
         if len(addressed) == 1:
             circle.merge(addressed[0], one)
@@ -344,11 +348,6 @@ def learn_surnames(circle: Circle, spoken: SpokenTurn) -> bool:
             one.add_name(surname + spot.text)
             circle.changed()
     return merged
-
-
-def _is_addressed(name: str, surname: str) -> bool:
-    """Whether a name is a form of address with nothing but this surname: 钱阿姨, 老钱."""
-    return title_of(name)[0] == surname or (name[:1] in PREFIXES and name[1:] == surname)
 
 
 def learn_nicknames(circle: Circle, spoken: SpokenTurn) -> bool:

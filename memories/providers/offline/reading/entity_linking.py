@@ -28,8 +28,8 @@ from understanding.people.person_tagger import (
 from understanding.roles import gender_of, kinship, noun_gender, terms, with_former
 from understanding.roles import groups as group_terms
 from understanding.same_person import namesakes
-from understanding.same_person.name_similarity import relate
-from understanding.same_person.name_types import How, is_full, title_of
+from understanding.same_person.name_similarity import has_other_full_name
+from understanding.same_person.name_types import title_of
 from understanding.sentences import Sentence, sentences
 from understanding.text import HAN, normalise
 from understanding.types import Mention
@@ -49,8 +49,6 @@ _PRONOUNS = _THIRD | frozenset("我咱俺")
 _LONGEST_ROLE = 4  # Han characters
 # Words for kin by which strangers are called as well (大叔, 阿姨).
 ADDRESSES = words("strangers", "people_zh") & terms().keys()
-# How two full names that belong to two people are related.
-_OTHER_FULL_NAMES: frozenset[How] = frozenset({"shared_surname", "shared_given", "other_full_name"})
 
 
 @dataclass(eq=False, slots=True)
@@ -171,14 +169,13 @@ def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
 
 
 def _with_own(text: str, span: PersonSpan) -> PersonSpan:
-    """Returns a span, as a stated one if it is a role that the user had before (我以前的邻居) or has
-    somewhere (我单位的领导), there only one that few people have."""
-    words = text[span.start : span.end]
-    is_former = with_former(text, span.start, span.end) != words
-    is_rare = any(is_former or role.level != "common" for role in terms().get(normalise(words), ()))
-    if span.kind != "role" or not is_rare or not is_own_qualified(text[: span.start]):
-        return span
-    return span._replace(probability=OWNED_ROLE_CONFIDENCE)
+    """Returns the span, certain if it is a role that the user had before (我以前的邻居), or has
+    somewhere and few people have (我单位的领导)."""
+    words, role = text[span.start : span.end], with_former(text, span.start, span.end)
+    meanings = terms().get(normalise(words), ())
+    is_rare = any(role != words or meaning.level != "common" for meaning in meanings)
+    is_own = span.kind == "role" and is_rare and is_own_qualified(text[: span.start])
+    return span._replace(probability=OWNED_ROLE_CONFIDENCE) if is_own else span
 
 
 def _role_after(text: str, at: int, *, named: bool) -> PersonSpan | None:
@@ -250,7 +247,7 @@ def _counts_as_person(span: PersonSpan, text: str, circle: Circle, *, with_name:
     if words.startswith("姓"):  # which introduces a surname (姓贺)
         return False
     is_probable = span.probability >= LEAST[span.kind] or (is_role and with_name)
-    return is_probable and not circle.is_banned(words)
+    return is_probable and normalise(words) not in circle.banned
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +320,8 @@ class _Linker:
         """Returns a person with one of the names, or a new one if the text means a namesake."""
         circle = self.circle
         for span in sorted(named, key=lambda s: s.start - s.end):
-            bearers = circle.bearers(self._words(span))
+            words = self._words(span)
+            bearers = circle.bearers(words)
             if not bearers:
                 # Chinese names that only sound alike are two people's.
                 han = HAN.search(self.text[span.start])
@@ -335,11 +333,11 @@ class _Linker:
                     if m.how in hows and m.confidence > MENTION_THRESHOLD
                 ]
                 bearers = [one for one in keyed if one is not None]
-            bearers = [p for p in bearers if not _has_other_full_name(self._words(span), p)]
+            bearers = [p for p in bearers if not has_other_full_name(words, p.known_as())]
             another = namesakes.says_another(self.text, span.start, span.end)
             fitting = [p for p in bearers if not namesakes.is_someone_else(role, p.role)]
             if bearers and (another or not fitting):
-                person = circle.meet(self._words(span), named=True, role=role, owner=None)
+                person = circle.meet(words, named=True, role=role, owner=None)
                 person.namesake = True
                 return person
             if fitting:
@@ -368,12 +366,6 @@ def _states_relation(role: str, *, has_owner: bool) -> bool:
     is_relative = known is not None and known.subtype in ("family", "partner")
     is_stranger = not has_owner and (word in ADDRESSES or is_relative)
     return bool(word) and word not in ANYBODY and not is_stranger
-
-
-def _has_other_full_name(name: str, one: PersonDraft) -> bool:
-    """Whether a full name and those of a person belong to two people (Nora and Ewan Calloway)."""
-    full_names = [known for known in one.known_as() if is_full(known)] if is_full(name) else []
-    return bool(full_names) and relate((name,), tuple(full_names)).how in _OTHER_FULL_NAMES
 
 
 def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | None) -> list[Spot]:

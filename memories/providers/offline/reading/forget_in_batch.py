@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from memories.providers.offline.reading.circle import PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
+from memories.providers.offline.reading.entity_linking import within
 from memories.providers.offline.reading.quoting import Draft, DraftBook
 from memories.types import ForgetRequest
 from understanding.people.person_tagger import person_spans
@@ -60,25 +62,35 @@ def _drop_from_drafts(
     book: DraftBook, spoken: SpokenTurn, sentence: Sentence, reading: Reading
 ) -> tuple[list[ForgetRequest], list[int]]:
     """Drops what is meant from the drafts; returns requests for stored memories, and turn ids."""
-    end = sentence.start + len(sentence.text)
-    # Mentions, in the clauses that ask, of people who were mentioned before.
-    spots = [
+    # Mentions of people who were mentioned before, in the clauses that ask, or else beside these.
+    known = [
         spot
-        for spot in spoken.spots
-        if sentence.start <= spot.start and spot.end <= end and spot.text in reading.clause
+        for spot in within(spoken.spots, sentence)
         if (who := spot.who) is not None
         if who.contact_id is not None or any(turn < spoken.turn.id for turn in who.turns)
     ]
+    names = [spot.text for spot in known]
+    means_person = partial(forget_reading.means_person, sentence.text, names=names)
+    entire = [spot for spot in known if means_person(spot.start, spot.end)]
+    spots = [spot for spot in known if spot.text in reading.clause]
+    is_entire = bool(spots) or forget_reading.refers_to_person(reading.clause)
+    if not spots and reading.likely_scope == "named":
+        spots = entire
     mentioned = [spot.text for spot in spots]
+    spots = [spot for spot in spots if spot in entire] or spots
     people = [*dict.fromkeys(spot.who for spot in spots if spot.who)]
     if reading.likely_scope == "unclear" and not people:
         return [ForgetRequest(unclear=True)], []
-    named = _words_for_people(reading.clause)
+    clause = reading.clause
+    named = [clause[span.start : span.end] for span in person_spans(clause)]
+    named = [word for word in named if normalise(word) not in _PRONOUNS]
     matched = [word for word in named if any(name in word or word in name for name in mentioned)]
-    topic = _blanked(reading.topic, [*mentioned, *matched])
+    topic = forget_reading.blanked(reading.topic, [*mentioned, *matched])
     strangers = [word for word in named if word not in matched]
-    words = forget_reading.content_words(_blanked(topic, strangers))
+    words = forget_reading.content_words(forget_reading.blanked(topic, strangers))
     keys = forget_reading.topic_keys(topic)
+    if spots and spots[0] in entire and is_entire:
+        words, keys = (), ()
     # If anything is named, everything else stays.
     if reading.likely_scope == "everything" and not (people or reading.points or words or keys):
         _wipe(book, list(book.drafts), book.circle.people, spoken)
@@ -98,19 +110,7 @@ def _drop_from_drafts(
     return [], _forget_last(book, spoken, [])
 
 
-def _words_for_people(text: str) -> list[str]:
-    """Returns the words for people in ``text``, except pronouns: names, and roles."""
-    spans = [text[span.start : span.end] for span in person_spans(text)]
-    return [word for word in spans if normalise(word) not in _PRONOUNS]
-
-
 _PRONOUNS = frozenset("他 她 它 佢 他们 她们 它们 佢们 him her them he she they".split())
-
-
-def _blanked(text: str, words: Sequence[str]) -> str:
-    for word in sorted(words, key=len, reverse=True):
-        text = text.replace(word, " ")
-    return text
 
 
 def _forget_matter(

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 
 from memories.providers.offline.judge import Judgement
 from memories.providers.offline.reading.circle import Circle, PersonDraft
@@ -184,7 +185,8 @@ def _draft(spoken: SpokenTurn, sentence: Sentence) -> Draft:
     subject: PersonDraft | None = None
     explicit = False
     values: list[tuple[Value, PersonDraft | None]] = []
-    for number, part in enumerate(_clauses_of(sentence)):
+    parts = clauses(sentence) if is_chinese(sentence.text) else [sentence]
+    for number, part in enumerate(chain.from_iterable(map(_split_at_gaps, parts))):
         spots_in_part = within(spoken.spots, part)
         who, says_who = subject_of(part.text, spots_in_part)
         if number == 0:
@@ -273,12 +275,6 @@ def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[
         size += len(note)
         at = place
     return "".join([*parts, text[at:]]), spans
-
-
-def _clauses_of(sentence: Sentence) -> Iterator[Sentence]:
-    """Yields the clauses: split at commas, gaps in Chinese, English conjunctions with a subject."""
-    for clause in clauses(sentence) if is_chinese(sentence.text) else [sentence]:
-        yield from _split_at_gaps(clause)
 
 
 def _split_at_gaps(sentence: Sentence) -> Iterator[Sentence]:

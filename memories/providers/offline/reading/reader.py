@@ -240,12 +240,8 @@ def _may_state(draft: Draft) -> bool:
     is_of_named = draft.subject is not None and draft.subject.named
     joke = draft.judged.act["joke"] if is_of_named else 0.0
     states = draft.explicit and _other_act(draft) - joke < UNTRUE
-    return states or (draft.judged.keep >= KEEP and not _does_else(draft))
-
-
-def _does_else(draft: Draft) -> bool:
-    """Whether it is almost certain that a sentence does something else than state."""
-    return _other_act(draft) + draft.judged.act["greet"] >= OTHER
+    does_else = _other_act(draft) + draft.judged.act["greet"] >= OTHER
+    return states or (draft.judged.keep >= KEEP and not does_else)
 
 
 def _other_act(draft: Draft) -> float:
