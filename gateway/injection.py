@@ -22,12 +22,11 @@ from gateway.chains import Chat, Place
 from gateway.chat_messages import Turn
 from gateway.models import Upstream
 from memories import queue
-from memories.api.messages import MAX_CONTENT
 from memories.context import build, pace
 from memories.context.build import Trace, note_use
 from memories.context.render import Block
 from memories.context.request import ContextRequest
-from memories.models import GatewayTurn
+from memories.models import GatewayTurn, Message
 from memories.pipeline import buffer
 from memories.types import CONTACT
 
@@ -119,21 +118,20 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
 def _trace(
     chat: Chat, end_user: EndUser, session_id: str, search_until: float, speaker: str | None
 ) -> Trace:
-    turns = chat.talk.turns
+    turns, most = chat.talk.turns, Message.MAX_CONTENT
+    message = turns[-1].text[:most]
     if speaker:
-        return build.trace_for_speaker(
-            end_user, speaker, ContextRequest(turns[-1].text[:MAX_CONTENT])
-        )
+        return build.trace_for_speaker(end_user, speaker, ContextRequest(message))
     left_ms = max(1, round((search_until - time.perf_counter()) * 1000))  # 0 would be no limit
     history = [
-        (CONTACT if chains.speaker_of(chat, end_user, turn) else turn.role, turn.text[:MAX_CONTENT])
+        (CONTACT if chains.speaker_of(chat, end_user, turn) else turn.role, turn.text[:most])
         for turn in turns[:-1]
         if turn.text.strip()
     ]
     return build.measured_trace(
         end_user,
         ContextRequest(
-            turns[-1].text[:MAX_CONTENT],
+            message,
             session_id=session_id,
             history=history[-HISTORY:],
             resolve_budget_ms=min(pace.BUDGET_MS, left_ms),
@@ -222,5 +220,5 @@ def _incoming(
     if not text.strip():
         return []
     key = hashlib.sha256(f"{session_id}\n{chain_id}".encode()).hexdigest()
-    content = text[:MAX_CONTENT]
+    content = text[: Message.MAX_CONTENT]
     return [buffer.Incoming(role, content, f"gw:{key}", at, session_id, speaker=speaker)]

@@ -66,7 +66,7 @@ def test_nothing_else_lies_at_the_top_of_the_repository() -> None:
     assert set(listed.stdout.split()) == TOP
 
 
-def test_no_folder_holds_more_modules_than_one_can_overlook() -> None:
+def test_no_folder_holds_more_modules_than_a_reader_can_survey() -> None:
     counts: dict[Path, int] = defaultdict(int)
     for path in modules():
         counts[path.parent] += 1

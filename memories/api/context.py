@@ -12,7 +12,6 @@ from accounts import fields
 from accounts.api import UserView, Validated, operation
 from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
-from memories.api.messages import MAX_CONTENT
 from memories.api.search import RELEVANCE
 from memories.context import build, pace
 from memories.context.build import Injection, note_use
@@ -26,13 +25,13 @@ MAX_HISTORY = 500
 
 class Turn(fields.Strict):
     role = serializers.ChoiceField(Message.Role.choices)
-    content = fields.Text(max_length=MAX_CONTENT, allow_blank=True)
+    content = fields.Text(max_length=Message.MAX_CONTENT, allow_blank=True)
 
 
 class ContextForm(fields.Strict):
     """``history`` are the turns before the message; without any, the stored session is read."""
 
-    message = fields.Text(max_length=MAX_CONTENT)
+    message = fields.Text(max_length=Message.MAX_CONTENT)
     speaker = fields.Text(max_length=200, allow_blank=True, allow_null=True, required=False)
     session_id = fields.Text(max_length=200, allow_blank=True, allow_null=True, required=False)
     history = fields.BoundedList(child=Turn(), max_length=MAX_HISTORY, required=False)

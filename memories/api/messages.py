@@ -26,7 +26,6 @@ from memories.models import Message, MessageQuerySet, ProcessJob
 from memories.pipeline import buffer, catch_up
 
 MAX_MESSAGES = 500
-MAX_CONTENT = 100_000
 # How long a client may wait; whatever is left goes on in the background.
 WAIT_SECONDS = 300.0
 
@@ -36,7 +35,7 @@ class MessageForm(fields.Strict):
 
     id = fields.Text(max_length=200, required=False, allow_null=True)
     role = serializers.ChoiceField(Message.Role.choices)
-    content = fields.Text(max_length=MAX_CONTENT)
+    content = fields.Text(max_length=Message.MAX_CONTENT)
     speaker = Name(max_length=100, required=False, allow_null=True)
     created_at = fields.PastMoment(required=False, allow_null=True)
     session_id = fields.Text(max_length=200, required=False, allow_null=True, allow_blank=True)

@@ -32,6 +32,8 @@ class MessageQuerySet(ScopedQuerySet):
 class Message(NumberedRow):
     """One chat turn. ``seq`` counts an end user's messages without gaps, from 1."""
 
+    MAX_CONTENT = 100_000  # characters that an app may send
+
     class Role(models.TextChoices):
         USER = "user"
         ASSISTANT = "assistant"

@@ -41,7 +41,7 @@ def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
     told of (``said``), and that left no trace (``missed``); of all other messages the share that
     put something away (``false_alarms``) or are filed as unclear. The same by language and by what
     is asked (everything, last, named). The weights have seen the corpus; held out by author
-    these are figures of ``python -m tools train forgetting``."""
+    these are figures of ``python -m tools train forget_model``."""
     return figures(outcomes(paths, progress))
 
 
