@@ -1,5 +1,5 @@
 """Encrypts secrets that Mio has to use again, such as those of webhooks, by Fernet under a key
-derived from SECRET_KEY. Keys of SECRET_KEY_FALLBACKS still decrypt, until ``manage.py reencrypt``
+derived from SECRET_KEY. Keys of SECRET_KEY_FALLBACKS still decrypt, until ``bin/mio reencrypt``
 has run. A model names its encrypted columns in ``encrypted``."""
 
 import base64

@@ -66,7 +66,7 @@ def _out_of_range(cell: str) -> Iterator[Problem]:
     with scope.all_users_of_session(connections[cell]), cells.connection.cursor() as cursor:
         cursor.execute(_SQL["out_of_range"], {"first": first, "last": last})
         for (name,) in cursor.fetchall():
-            yield Problem(cell, None, f"{name} gives ids of another cell: run manage.py migrate")
+            yield Problem(cell, None, f"{name} gives ids of another cell: run bin/mio migrate")
 
 
 def chunks(rows: QuerySet) -> Iterator[list[Any]]:

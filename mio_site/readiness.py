@@ -58,7 +58,7 @@ def still_seconds(database: BaseDatabaseWrapper) -> float:
 def _check_migrations(database: BaseDatabaseWrapper) -> None:
     if missing := missing_migrations(database):
         names = ", ".join(missing)
-        raise Unready("not_migrated", f"Migrations are missing: {names}. Run manage.py migrate.")
+        raise Unready("not_migrated", f"Migrations are missing: {names}. Run bin/mio migrate.")
 
 
 def _check_worker(database: BaseDatabaseWrapper) -> None:
@@ -95,9 +95,7 @@ def _check_cells(_database: BaseDatabaseWrapper) -> None:
         raise Unready("cell_away", f"These cells do not answer: {', '.join(away)}.")
     for cell in cell_schema.added():
         if missing_migrations(connections[cell]):
-            raise Unready(
-                "not_migrated", f"Migrations are missing in {cell}. Run manage.py migrate."
-            )
+            raise Unready("not_migrated", f"Migrations are missing in {cell}. Run bin/mio migrate.")
 
 
 def start_warm_up(name: str, load: Callable[[], None]) -> None:

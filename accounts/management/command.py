@@ -37,7 +37,7 @@ class MioCommand(BaseCommand):
         """Overrides Django's hook: raises CommandError if the database lacks migrations."""
         if missing := missing_migrations(connection):
             raise CommandError(
-                f"Migrations are missing: {', '.join(missing)}. Run manage.py migrate."
+                f"Migrations are missing: {', '.join(missing)}. Run bin/mio migrate."
             )
         with all_users():
             if "app" in options and options["app"] is None:

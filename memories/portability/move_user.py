@@ -251,9 +251,7 @@ def _copy_table(source: str, target: str, table: str, user_pk: int) -> None:
     """Copies a table by a temporary one: only a superuser may COPY into a table with policies."""
     columns = _columns(source, table)
     if columns != _columns(target, table):
-        raise CannotMove(
-            f"{table} is not the same in {source} and {target}: run manage.py migrate."
-        )
+        raise CannotMove(f"{table} is not the same in {source} and {target}: run bin/mio migrate.")
     with connections[target].cursor() as into, connections[source].cursor() as out:
         into.execute(
             f"CREATE TEMP TABLE moved ON COMMIT DROP AS SELECT {columns} FROM {table} LIMIT 0"  # noqa: S608

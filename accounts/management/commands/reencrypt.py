@@ -1,4 +1,4 @@
-"""manage.py reencrypt"""
+"""bin/mio reencrypt"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Adds an operator: manage.py add_operator NAME [--role R] [--only APP …]"""
+"""Adds an operator: bin/mio add_operator NAME [--role R] [--only APP …]"""
 
 import secrets
 from argparse import ArgumentParser

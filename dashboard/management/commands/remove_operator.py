@@ -1,4 +1,4 @@
-"""Removes an operator: manage.py remove_operator NAME"""
+"""Removes an operator: bin/mio remove_operator NAME"""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""manage.py create_app NAME"""
+"""bin/mio create_app NAME"""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""manage.py gateway APP"""
+"""bin/mio gateway APP"""
 
 import sys
 from argparse import ArgumentParser

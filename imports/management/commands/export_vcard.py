@@ -1,4 +1,4 @@
-"""manage.py export_vcard --user U [FILE]"""
+"""bin/mio export_vcard --user U [FILE]"""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""manage.py import_chat FILE --user U --me NAME"""
+"""bin/mio import_chat FILE --user U --me NAME"""
 
 from argparse import ArgumentParser, BooleanOptionalAction
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""manage.py check_model [MODEL]"""
+"""bin/mio check_model [MODEL]"""
 
 from argparse import ArgumentParser
 from typing import Any

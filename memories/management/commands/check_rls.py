@@ -1,4 +1,4 @@
-"""manage.py check_rls"""
+"""bin/mio check_rls"""
 
 from typing import Any
 

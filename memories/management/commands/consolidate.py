@@ -1,4 +1,4 @@
-"""manage.py consolidate --user U"""
+"""bin/mio consolidate --user U"""
 
 from typing import Any
 

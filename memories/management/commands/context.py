@@ -1,4 +1,4 @@
-"""manage.py context --user U "message" """
+"""bin/mio context --user U "message" """
 
 import json as jsonlib
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""manage.py demo"""
+"""bin/mio demo"""
 
 from typing import Any
 

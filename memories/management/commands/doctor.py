@@ -1,4 +1,4 @@
-"""manage.py doctor [--fix]"""
+"""bin/mio doctor [--fix]"""
 
 from argparse import ArgumentParser
 from collections.abc import Collection, Iterator

@@ -1,4 +1,4 @@
-"""manage.py export_user --user U [FILE]"""
+"""bin/mio export_user --user U [FILE]"""
 
 import json as jsonlib
 from argparse import ArgumentParser

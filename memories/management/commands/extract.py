@@ -1,4 +1,4 @@
-"""manage.py extract [--user U]"""
+"""bin/mio extract [--user U]"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""manage.py forget_user --user U --yes"""
+"""bin/mio forget_user --user U --yes"""
 
 from argparse import ArgumentParser
 from dataclasses import asdict

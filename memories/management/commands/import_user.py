@@ -1,4 +1,4 @@
-"""manage.py import_user FILE"""
+"""bin/mio import_user FILE"""
 
 from argparse import ArgumentParser
 from pathlib import Path

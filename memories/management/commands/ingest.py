@@ -1,4 +1,4 @@
-"""manage.py ingest --user U FILE.jsonl"""
+"""bin/mio ingest --user U FILE.jsonl"""
 
 import codecs
 import sys

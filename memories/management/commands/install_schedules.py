@@ -1,4 +1,4 @@
-"""manage.py install_schedules"""
+"""bin/mio install_schedules"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""manage.py link_backfill [--user U]"""
+"""bin/mio link_backfill [--user U]"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""manage.py load_demo"""
+"""bin/mio load_demo"""
 
 from typing import Any
 

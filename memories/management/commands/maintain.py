@@ -1,4 +1,4 @@
-"""manage.py maintain [JOB] [--user U]"""
+"""bin/mio maintain [JOB] [--user U]"""
 
 from argparse import ArgumentParser
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""manage.py reembed [--model M --dimensions D] [--user U] [--prune] [--json]"""
+"""bin/mio reembed [--model M --dimensions D] [--user U] [--prune] [--json]"""
 
 from argparse import ArgumentParser
 from typing import Any

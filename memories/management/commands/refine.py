@@ -1,4 +1,4 @@
-"""manage.py refine [--user U]"""
+"""bin/mio refine [--user U]"""
 
 from collections import Counter
 from typing import Any

@@ -1,4 +1,4 @@
-"""manage.py rescore [--user U]"""
+"""bin/mio rescore [--user U]"""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ class Command(MioCommand):
                     if run.state != JobRun.State.DONE or not run.cursor:
                         break
             except runner.AlreadyRunning as error:
-                raise CommandError("It is being done already: see manage.py maintain.") from error
+                raise CommandError("It is being done already: see bin/mio maintain.") from error
         if run.state != JobRun.State.DONE:
             raise CommandError(str(read(run.error)) or "Another run took over.")
         self.report(json, users=users, changed=changed)

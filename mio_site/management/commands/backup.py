@@ -1,4 +1,4 @@
-"""manage.py backup FILE, or backup --to FOLDER [--keep N]"""
+"""bin/mio backup FILE, or backup --to FOLDER [--keep N]"""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""manage.py cells list | add, open, close NAME | move NAME TO | move-user APP USER CELL | check"""
+"""bin/mio cells list | add, open, close NAME | move NAME TO | move-user APP USER CELL | check"""
 
 import time
 from argparse import ArgumentParser

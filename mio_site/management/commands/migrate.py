@@ -1,4 +1,4 @@
-"""manage.py migrate: runs Django's command in every cell, then sets row-level security."""
+"""bin/mio migrate: runs Django's command in every cell, then sets row-level security."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""manage.py prepare: does what has to precede the start of web and worker of this code."""
+"""bin/mio prepare: does what has to precede the start of web and worker of this code."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""manage.py restore FILE --yes, or restore FILE --verify"""
+"""bin/mio restore FILE --yes, or restore FILE --verify"""
 
 from argparse import ArgumentParser
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""manage.py serve: everything on one machine, with migrations, schedules, demo data, web and worker."""
+"""bin/mio serve: everything on one machine, with migrations, schedules, demo data, web and worker."""
 
 import os
 import signal
