@@ -218,10 +218,14 @@ def _personal_en(text: str) -> Iterator[Anaphor]:
         word = match["word"].lower()
         is_they = word.startswith("the")
         gender = "" if is_they else "female" if word in _FEMALE else "male"
-        verb = text[: match.start("word")].lower().split()[-1:]
+        near = text[: match.start("word")].lower().split()[-6:]
+        verb = near[-1:]
         is_named = bool(verb) and verb[0] in words("people_words", "calls")  # call her Dot
         is_whose = word in _POSSESSIVES and not is_named and _is_before_noun(text, match.end())
-        case: Case = "whose" if is_whose else "object" if word in _OBJECTS else ""
+        # In "Max is a cousin of hers" she is not Max; in "Max is selling a car of hers" she may be.
+        is_predicate = verb == ["of"] and not {"is", "was", "isn't", "wasn't"}.isdisjoint(near)
+        is_object = word in _OBJECTS or (is_predicate and not any(w.endswith("ing") for w in near))
+        case: Case = "whose" if is_whose else "object" if is_object else ""
         number = 3 if is_they else 1
         yield Anaphor(
             *match.span("word"), match["word"], "personal", gender, number, they=is_they, case=case

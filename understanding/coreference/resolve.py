@@ -257,7 +257,9 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
             if not focus.is_earlier(one) or (one.person and roles.is_called(one.person, a.word))
         ]
     clause = turn.clause(a.start)
-    user_before = _FIRST_PERSON.spoken.search(turn.text, turn.clauses[clause], a.start)
+    named_until = max((m.end for m in turn.names if m.end <= a.start), default=0)
+    begins = max(turn.clauses[clause], named_until)
+    user_before = _FIRST_PERSON.spoken.search(turn.text, begins, a.start)
     if a.case == "object" and not user_before:
         # Not the subject of its own clause (Tash drove her home): principle B of the binding theory
         # (Chomsky 1981). If the user comes between, it may be (Tash asked me to drive her).

@@ -45,8 +45,13 @@ class TestOnePerson:
 
     def test_an_object_is_not_the_subject_of_its_clause(self) -> None:
         assert meant("Finn drove him home.", "Otto called.") == {"otto"}
+        assert meant("Our landlord Finn drove him home.", "Otto called.") == {"otto"}
         assert meant("大海一直很照顾他。", "邓总出差了。") == {"deng"}
         assert meant("大海跟他借车。", "邓总出差了。") == {"deng"}
+
+    def test_nobody_is_their_own_relation(self) -> None:
+        assert meant("Finn is a cousin of his.", "Otto called.") == {"otto"}
+        assert meant("Finn is selling a boat of his.", "Otto called.") == {"finn"}
 
     def test_an_object_may_be_whose_relative_is_the_subject(self) -> None:
         assert meant("Otto's boss gave him a raise.", "Finn called.") == {"otto"}
