@@ -8,18 +8,31 @@ from typing import Any
 
 import pytest
 
+from imports.formats import whatsapp
 from memories.providers.offline.reading import entity_linking, self_statements
-from understanding import role_mentions, roles
+from understanding import role_mentions, roles, text_document
 from understanding.coreference import anaphors, antecedents, discourse
 from understanding.coreference.resolve import resolve_turns
 from understanding.lexicon.rules import content
 from understanding.people import person_tagger
-from understanding.statements import endings
+from understanding.same_person import claims, features, namesakes, relationships
+from understanding.same_person.records import Record
+from understanding.statements import endings, wordings
 from understanding.text import normalise
 from understanding.types import Mention, Person, Utterance
 
 IVO = Person("ivo", "Ivo", gender="male")  # type: ignore[arg-type]
 NEVER = re.compile(r"(?!)")
+# What is read without a pattern must not answer later tests.
+CACHED = [
+    roles.roles_of,
+    roles.is_relation_of_other,
+    relationships.ties,
+    relationships._relate_texts,
+    features._ages,
+    features._stated_genders,
+    claims._stated_names,
+]
 
 
 def read_roles(text: str) -> Any:
@@ -63,6 +76,35 @@ def end(text: str) -> Any:
     return endings.is_over(*text.split("|"))
 
 
+def tell_apart(text: str) -> Any:
+    """Whether a text speaks of another person of the name before it: "Sam|another Sam"."""
+    name, told = text.split("|")
+    start = told.index(name)
+    return namesakes.says_another(told, start, start + len(name))
+
+
+def tie(text: str) -> Any:
+    boss = Record("Jo", relationship="boss")
+    return relationships.ties(text), relationships.relate(Record("Ivo", relationship=text), boss)
+
+
+def describe(text: str) -> Any:
+    one = Record("Ivo", facts=(text,))
+    return features.ages(one), features.gender_of(one)
+
+
+def claim(text: str) -> Any:
+    """What a fact about somebody states of the name before it: "Spud|Known as Spud"."""
+    name, fact = text.split("|")
+    one, other = Record("Ivo", facts=(fact,)), Record(name)
+    same, different = claims.stated_same(one, other), claims.stated_different(one, other)
+    return same, different, claims.named_as_other(one, other), list(claims.stated_keys(one))
+
+
+def mask(text: str) -> Any:
+    return text_document.masked(normalise(text))
+
+
 FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (roles, "lex", "role_phrases", read_roles),
     (person_tagger, "_FIRST_PERSON", "first_person", speak_of_oneself),
@@ -70,6 +112,13 @@ FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (antecedents, "lex", antecedents.__file__, refer),
     (discourse, "lex", discourse.__file__, relate),
     (endings, "RE", endings.__file__, end),
+    (wordings, "_RE", wordings.__file__, wordings.greets),
+    (namesakes, "lex", namesakes.__file__, tell_apart),
+    (whatsapp, "_TEXTS", whatsapp.__file__, whatsapp._typed_text),
+    (relationships, "lex", relationships.__file__, tie),
+    (features, "lex", features.__file__, describe),
+    (claims, "lex", claims.__file__, claim),
+    (text_document, "lex", text_document.__file__, mask),
 ]
 PATTERNS = [
     pytest.param(getattr(module, attribute), name, act, content(file)["examples"], id=name)
@@ -90,9 +139,8 @@ def test_a_pattern_changes_the_reading_of_its_example_and_of_no_other(
         try:
             return [act(examples[name][kind]) for kind in ("yes", "no")]
         finally:
-            # What is read without the pattern must not answer later tests.
-            roles.roles_of.cache_clear()
-            roles.is_relation_of_other.cache_clear()
+            for function in CACHED:
+                function.cache_clear()
 
     with_pattern = readings()
     monkeypatch.setattr(patterns, name, NEVER)
