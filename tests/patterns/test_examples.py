@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from imports.formats import whatsapp
-from memories.providers.offline.reading import entity_linking, self_statements
+from memories.providers.offline.reading import (
+    entity_linking,
+    facts,
+    quoting,
+    reader,
+    self_statements,
+)
+from tests.memories.providers.offline.talks import talk
 from understanding import role_mentions, roles, text_document
 from understanding.coreference import anaphors, antecedents, discourse
 from understanding.coreference.resolve import resolve_turns
@@ -105,6 +112,11 @@ def mask(text: str) -> Any:
     return text_document.masked(normalise(text))
 
 
+def learn(text: str) -> Any:
+    """What is learnt from the turns of a conversation: "Ivo moved|A: Where to?|Rome"."""
+    return talk(*text.split("|"))
+
+
 FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (roles, "lex", "role_phrases", read_roles),
     (person_tagger, "_FIRST_PERSON", "first_person", speak_of_oneself),
@@ -119,6 +131,9 @@ FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (features, "lex", features.__file__, describe),
     (claims, "lex", claims.__file__, claim),
     (text_document, "lex", text_document.__file__, mask),
+    (quoting, "RE", quoting.__file__, learn),
+    (reader, "RE", reader.__file__, learn),
+    (facts, "RE", facts.__file__, learn),
 ]
 PATTERNS = [
     pytest.param(getattr(module, attribute), name, act, content(file)["examples"], id=name)
