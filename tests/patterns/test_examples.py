@@ -10,6 +10,7 @@ import pytest
 
 from imports.formats import whatsapp
 from memories.providers.offline.reading import (
+    discourse_reading,
     entity_linking,
     facts,
     quoting,
@@ -134,6 +135,7 @@ FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (quoting, "RE", quoting.__file__, learn),
     (reader, "RE", reader.__file__, learn),
     (facts, "RE", facts.__file__, learn),
+    (discourse_reading, "RE", discourse_reading.__file__, learn),
 ]
 PATTERNS = [
     pytest.param(getattr(module, attribute), name, act, content(file)["examples"], id=name)
