@@ -25,7 +25,7 @@ from understanding.lexicon.rules import content
 from understanding.people import person_tagger
 from understanding.same_person import claims, features, namesakes, relationships
 from understanding.same_person.records import Record
-from understanding.statements import endings, wordings
+from understanding.statements import client_text, endings, secrets, wordings
 from understanding.text import normalise
 from understanding.types import Mention, Person, Utterance
 
@@ -118,6 +118,14 @@ def learn(text: str) -> Any:
     return talk(*text.split("|"))
 
 
+def conceal(text: str) -> Any:
+    return secrets.masked(text), secrets.holds_phone(text), secrets.secret_labels(text)
+
+
+def strip(text: str) -> Any:
+    return client_text.client_text(text), client_text.instructs_for_client(text)
+
+
 FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (roles, "lex", "role_phrases", read_roles),
     (person_tagger, "_FIRST_PERSON", "first_person", speak_of_oneself),
@@ -136,6 +144,8 @@ FILES: Sequence[tuple[ModuleType, str, str, Callable[[str], Any]]] = [
     (reader, "RE", reader.__file__, learn),
     (facts, "RE", facts.__file__, learn),
     (discourse_reading, "RE", discourse_reading.__file__, learn),
+    (secrets, "_RE", secrets.__file__, conceal),
+    (client_text, "_NAMES", client_text.__file__, strip),
 ]
 PATTERNS = [
     pytest.param(getattr(module, attribute), name, act, content(file)["examples"], id=name)
