@@ -15,7 +15,7 @@ import regex
 
 from understanding.lexicon.rules import Patterns, Rows
 
-_PACKAGES = (
+PACKAGES = (
     "accounts", "contacts", "dashboard", "gateway", "imports", "mcp_server", "memories", "mio_site",
     "understanding",
     "webhooks",
@@ -64,7 +64,7 @@ def _is_matched(pattern: Any, module: ModuleType) -> bool:
 
 
 def _modules() -> Iterator[ModuleType]:
-    for name in _PACKAGES:
+    for name in PACKAGES:
         package = import_module(name)
         for found in walk_packages(package.__path__, f"{name}."):
             if not re.search(r"\.(migrations|__main__)\b", found.name):
@@ -89,7 +89,7 @@ def _held(value: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def _is_table(function: Any) -> bool:
-    ours = function.__module__.partition(".")[0] in _PACKAGES
+    ours = function.__module__.partition(".")[0] in PACKAGES
     return ours and not inspect.signature(function).parameters and _builds_patterns(function)
 
 

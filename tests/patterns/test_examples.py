@@ -3,6 +3,7 @@ example ``yes`` otherwise, and its example ``no`` as before."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,7 @@ from memories.providers.offline.reading import (
     self_statements,
 )
 from tests.memories.providers.offline.talks import talk
+from tests.patterns.product import PACKAGES
 from understanding import role_mentions, roles, text_document
 from understanding.coreference import anaphors, antecedents, discourse
 from understanding.coreference.resolve import resolve_turns
@@ -152,6 +154,17 @@ PATTERNS = [
     for module, attribute, file, act in FILES
     for name in content(file)["patterns"]
 ]
+
+
+def test_each_file_of_patterns_has_an_example_of_each() -> None:
+    here = Path(__file__).parents[2]
+    paths = [path for package in PACKAGES for path in (here / package).rglob("*.toml")]
+    named = {path.stem: content(str(path)) for path in paths}
+    assert {Path(file).stem for _, _, file, _ in FILES} == {
+        name for name, tables in named.items() if "patterns" in tables
+    }
+    for tables in named.values():
+        assert tables.get("patterns", {}).keys() == tables.get("examples", {}).keys()
 
 
 @pytest.mark.parametrize(("patterns", "name", "act", "examples"), PATTERNS)
