@@ -311,11 +311,12 @@ def means_person(sentence: str, start: int, end: int, names: Sequence[str] = ())
     before = blanked(sentence[begins[clause] : start].rstrip(), names)
     after = blanked(sentence[end : ends[clause]], names)
     is_matter = content_words(after) or finder("forget_cues", "matter")(after)
-    says_who_after = not is_matter or after.lstrip().startswith(("from ", "who "))
-    return says_who_after and (before.endswith(_SAYS_WHO) or not content_words(before))
-
-
-_SAYS_WHO = ("的", "那个", "这个", "那位", "这位", "嗰个")
+    rest, verbs = after.lower().split(), words("context_en", "auxiliaries", "irregular_verbs")
+    is_origin = rest[:1] == ["from"] and not any(w in verbs or w.endswith("ed") for w in rest)
+    if is_matter and not is_origin and rest[:1] != ["who"]:
+        return False
+    says_who = before.endswith(("的", "那个", "这个", "那位", "这位", "嗰个"))
+    return says_who or not content_words(before)
 
 
 def blanked(text: str, words: Sequence[str]) -> str:

@@ -34,6 +34,8 @@ def test_what_is_named_stands_in_the_clause_that_asks_before_it_or_behind_a_colo
         ("Forget Greta from the choir.", "Greta", True),
         ("Greta, forget all about her.", "Greta", True),
         ("Forget Greta's debts.", "Greta", False),
+        ("Forget that Greta from the choir got sacked.", "Greta", False),
+        ("Forget Greta who sings in the choir.", "Greta", True),
         ("Forget that thing about Greta owing us money.", "Greta", False),
         ("把教我游泳的那个阿坤忘掉", "阿坤", True),
         ("把阿坤教我游泳的事忘掉", "阿坤", False),
