@@ -36,20 +36,17 @@ def run(system: System, authors: Sequence[str], clock: Clock) -> dict[str, Any]:
     and the share of messages with exactly the right people."""
     answers: dict[str, list[tuple[Asked, set[str]]]] = defaultdict(list)
     for author in authors:
-        circle = corpus.circle(author)
-        met = [circle, introductions(author, circle), questions(author, circle)]
-        people = corpus.told_of(author)
-        told = [*chats(author), *introductions(author, people)]
-        for name, everybody, messages, asks in (
-            (f"who-{author}", *met),
-            (f"told-{author}", people, told, descriptions(author, people)),
-        ):
-            system.open(name)
-            with clock.adding():
-                system.add(messages)
-                system.settle()
-            for asked, present in answered(system, everybody, asks, clock):
-                answers[asked.kind].append((asked, present))
+        circle, told_of = corpus.circle(author), corpus.told_of(author)
+        met = introductions(author, circle)
+        told = [*chats(author), *introductions(author, told_of)]
+        rows = [
+            *answered(system, f"who-{author}", circle, met, questions(author, circle), clock),
+            *answered(
+                system, f"told-{author}", told_of, told, descriptions(author, told_of), clock
+            ),
+        ]
+        for asked, present in rows:
+            answers[asked.kind].append((asked, present))
     answers["traps"] = [
         one for kind in ("mentions", "pronouns") for one in answers[kind] if not one[0].expected
     ]
@@ -57,9 +54,18 @@ def run(system: System, authors: Sequence[str], clock: Clock) -> dict[str, Any]:
 
 
 def answered(
-    system: System, circle: Sequence[Person], asks: Iterable[Asked], clock: Clock
+    system: System,
+    user: str,
+    circle: Sequence[Person],
+    told: Sequence[Message],
+    asks: Iterable[Asked],
+    clock: Clock,
 ) -> Iterator[tuple[Asked, set[str]]]:
-    """Yields each message with those of whom its context is."""
+    """Tells a new user's messages, then yields each message asked with those of whom its context is."""
+    system.open(user)
+    with clock.adding():
+        system.add(told)
+        system.settle()
     for asked in asks:
         with clock.asking():
             text = system.context(asked.message, asked.history)
