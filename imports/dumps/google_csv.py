@@ -93,7 +93,7 @@ def _rows(text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, str]]]:
             skipped.add(Reason("book_row_too_long", number=number))
         elif number:
             texts = [storable(cell).strip() for cell in cells]
-            texts = [text[text.startswith("'") and _is_formula(text) :] for text in texts]
+            texts = [text.removeprefix("'") if _is_formula(text) else text for text in texts]
             yield number, dict(zip(header, texts, strict=False))
         number += 1
 
@@ -177,7 +177,7 @@ def write(entries: Iterable[Entry]) -> str:
     table = csv.DictWriter(text, list(header), restval="")
     table.writeheader()
     for row in rows:
-        table.writerow({name: "'" * _is_formula(cell) + cell for name, cell in row.items()})
+        table.writerow({k: f"'{cell}" if _is_formula(cell) else cell for k, cell in row.items()})
     return text.getvalue()
 
 
