@@ -54,7 +54,7 @@ def circle(author: str) -> list[Person]:
     ]
 
 
-def told_of(author: str) -> list[Person]:
+def people_in_chats(author: str) -> list[Person]:
     """Everybody of whom an author's chats tell, by name; their relationship is not introduced."""
     names = {
         contact["name"]

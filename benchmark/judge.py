@@ -9,7 +9,7 @@ from functools import cache
 from urllib.request import Request, urlopen
 
 TIMEOUT = 120  # seconds
-_ASKED = """Here is what an assistant was told about a user and the people in their life:
+_QUESTION = """Here is what an assistant was told about a user and the people in their life:
 
 {text}
 
@@ -28,8 +28,8 @@ class Judge:
     def _states(self, text: str, statement: str) -> bool:
         """Whether the text states the statement. Raises ValueError for any other answer than yes or
         no, and OSError if the server does not answer."""
-        asked = {"role": "user", "content": _ASKED.format(text=text, statement=statement)}
-        body = {"model": self._model, "temperature": 0, "messages": [asked]}
+        question = {"role": "user", "content": _QUESTION.format(text=text, statement=statement)}
+        body = {"model": self._model, "temperature": 0, "messages": [question]}
         key = os.environ.get("JUDGE_KEY", "none")
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         with urlopen(

@@ -60,8 +60,8 @@ def run(
             others = [statement(one) for one in case["gold"]["not_memories"]]
             said = normalised("\n".join(turn["text"] for turn in case["messages"]))
             kept += [told(fact, said, stretches) for fact in facts]
-            known = normalised("\n".join(facts))
-            outcomes = (told_besides(one, known, said, stretches) for one in others)
+            fact_text = normalised("\n".join(facts))
+            outcomes = (told_besides(one, fact_text, said, stretches) for one in others)
             made_up += [outcome for outcome in outcomes if outcome is not None]
             if judge is not None:
                 states = partial(judge.states, "\n".join(answers))
@@ -120,20 +120,22 @@ def told(statement: str, said: str, stretches: Sequence[str]) -> bool:
     return bool(words) and any(has(stretch, numbers, words) for stretch in stretches)
 
 
-def told_besides(statement: str, known: str, said: str, stretches: Sequence[str]) -> bool | None:
-    """Whether a stretch says what the statement does and most of what no fact says (``known``): by
-    those of these values that were said, or by all if none was. None if all its values are of facts."""
-    every, own = (
-        values_of(statement),
-        [[one for one in values if not holds(known, one)] for values in values_of(statement)],
-    )
-    if not any(own):
+def told_besides(
+    statement: str, fact_text: str, said: str, stretches: Sequence[str]
+) -> bool | None:
+    """Whether a stretch says what the statement does, and most of its values that ``fact_text`` does
+    not have: of these those that were ``said``, or all if none was. None if it has no such value."""
+    numbers, words = values_of(statement)
+    new_numbers = [number for number in numbers if not holds(fact_text, number)]
+    new_words = [word for word in words if not holds(fact_text, word)]
+    if not (new_numbers or new_words):
         return None
-    if any(as_said(values, said) for values in own):
-        own = [as_said(values, said) for values in own]
-    topic = [as_said(values, said) for values in every]
+    if as_said([*new_numbers, *new_words], said):
+        new_numbers, new_words = as_said(new_numbers, said), as_said(new_words, said)
+    numbers, words = as_said(numbers, said), as_said(words, said)
     return any(
-        has(stretch, own[0], own[1]) and has(stretch, topic[0], topic[1]) for stretch in stretches
+        has(stretch, new_numbers, new_words) and has(stretch, numbers, words)
+        for stretch in stretches
     )
 
 

@@ -36,13 +36,15 @@ def run(system: System, authors: Sequence[str], clock: Clock) -> dict[str, Any]:
     and the share of messages with exactly the right people."""
     answers: dict[str, list[tuple[Asked, set[str]]]] = defaultdict(list)
     for author in authors:
-        circle, told_of = corpus.circle(author), corpus.told_of(author)
-        met = introductions(author, circle)
-        told = [*chats(author), *introductions(author, told_of)]
+        circle, people = corpus.circle(author), corpus.people_in_chats(author)
+        introduced = introductions(author, circle)
+        messages = [*chats(author), *introductions(author, people)]
         rows = [
-            *answered(system, f"who-{author}", circle, met, questions(author, circle), clock),
             *answered(
-                system, f"told-{author}", told_of, told, descriptions(author, told_of), clock
+                system, f"who-{author}", circle, introduced, questions(author, circle), clock
+            ),
+            *answered(
+                system, f"told-{author}", people, messages, descriptions(author, people), clock
             ),
         ]
         for asked, present in rows:
@@ -57,14 +59,14 @@ def answered(
     system: System,
     user: str,
     circle: Sequence[Person],
-    told: Sequence[Message],
+    messages: Sequence[Message],
     asks: Iterable[Asked],
     clock: Clock,
 ) -> Iterator[tuple[Asked, set[str]]]:
-    """Tells a new user's messages, then yields each message asked with those of whom its context is."""
+    """Tells the messages of a new user, then yields each message asked with those of whom its context is."""
     system.open(user)
     with clock.adding():
-        system.add(told)
+        system.add(messages)
         system.settle()
     for asked in asks:
         with clock.asking():

@@ -1,5 +1,5 @@
 """The providers that the settings name, one instance per process. The client of model servers is
-imported only where one is set: it takes a second and 40 MB."""
+imported only where one is set: it takes a second, and about 40 MB of each process."""
 
 from collections.abc import Callable
 from functools import cache

@@ -121,7 +121,7 @@ def test_traps_are_the_hard_messages_that_mean_nobody_and_descriptions_follow_th
     introduced = [one["content"] for one in told if str(corpus.FIRST_LOCKER) in one["content"]]
     assert len(introduced) == 2
     assert any(one["role"] == "assistant" for one in told)
-    lockers = {one.locker: one.key for one in corpus.told_of("a08")}
+    lockers = {one.locker: one.key for one in corpus.people_in_chats("a08")}
     expected = next(case["expect"] for case in described if case["expect"])
     [locker] = [number for number, key in lockers.items() if key in expected]
     right = who.run(Knows(f"locker {locker}"), ["a08"], Clock())["descriptions"]

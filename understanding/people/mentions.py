@@ -121,8 +121,8 @@ def mentions(document: Document, hits: Sequence[Hit]) -> list[Mention]:
 
 
 def _in_other_full_name(document: Document, hit: Hit, named: Collection[int]) -> bool:
-    """Whether a word of a Latin name is in the full name of somebody else: the Corrigan of Basil
-    Corrigan is not Agnes Corrigan. ``named`` are the places where known names begin."""
+    """Whether a word of a Latin name is in the full name of somebody else: the Hartnell of Olive
+    Hartnell is not Edith Hartnell. ``named`` are the places where known names begin."""
     tokens, at = document.tokens, document.starts.get(hit.start)
     if at is None or tokens[at].end != hit.end:
         return False

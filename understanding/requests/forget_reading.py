@@ -305,7 +305,7 @@ def content_words(topic: str) -> tuple[str, ...]:
 
 def means_person(sentence: str, start: int, end: int, names: Sequence[str] = ()) -> bool:
     """Whether a request about the name at [start, end) means the person: its clause says nothing but
-    who that is (介绍对象那个熊丽华, Dana from the bank), apart from ``names`` of others."""
+    who that is (教我游泳的那个阿砚, Dana from the bank), apart from ``names`` of others."""
     begins, ends = _clauses(sentence)
     clause = bisect_right(begins, start) - 1
     before = blanked(sentence[begins[clause] : start].rstrip(), names)

@@ -148,19 +148,19 @@ def test_nobody_is_named_in_addresses_code_titles_and_exercises(text: str) -> No
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Basil Corrigan rang for ages.", []),
-        ("Agnes Birch paid for lunch.", []),
-        ("Then Odile Corrigan paid.", []),
-        ("I asked Corrigan on Monday.", ["Agnes Corrigan"]),
-        ("I asked Agnes Monday.", ["Agnes Corrigan"]),
-        ("Captain Corrigan rang.", ["Agnes Corrigan"]),
-        ("Agnes Corrigan and Basil Birch rang.", ["Agnes Corrigan", "Basil Birch"]),
+        ("Olive Hartnell rang for ages.", []),
+        ("Edith Marsh paid for lunch.", []),
+        ("Then Noor Hartnell paid.", []),
+        ("I asked Hartnell on Monday.", ["Edith Hartnell"]),
+        ("I asked Edith Monday.", ["Edith Hartnell"]),
+        ("Captain Hartnell rang.", ["Edith Hartnell"]),
+        ("Edith Hartnell and Olive Marsh rang.", ["Edith Hartnell", "Olive Marsh"]),
         # Without a surname known, it may be theirs.
         ("Ines Calder rang.", ["Ines"]),
     ],
 )
 def test_a_part_of_a_name_in_another_full_name_is_somebody_else(text, expected):
-    people = [person("Agnes Corrigan", "Corrigan"), person("Basil Birch"), person("Ines")]
+    people = [person("Edith Hartnell", "Hartnell"), person("Olive Marsh"), person("Ines")]
     assert named(text, people) == expected
 
 

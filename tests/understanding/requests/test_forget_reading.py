@@ -37,9 +37,9 @@ def test_what_is_named_stands_in_the_clause_that_asks_before_it_or_behind_a_colo
         ("Forget that Greta from the choir got sacked.", "Greta", False),
         ("Forget Greta who sings in the choir.", "Greta", True),
         ("Forget that thing about Greta owing us money.", "Greta", False),
-        ("把教我游泳的那个阿坤忘掉", "阿坤", True),
-        ("把阿坤教我游泳的事忘掉", "阿坤", False),
-        ("阿坤的电话别留", "阿坤", False),
+        ("把教我游泳的那个阿砚忘掉", "阿砚", True),
+        ("把阿砚教我游泳的事忘掉", "阿砚", False),
+        ("阿砚的电话别留", "阿砚", False),
     ],
 )
 def test_a_person_is_meant_where_nothing_else_is_said_of_them_but_who_they_are(

@@ -160,12 +160,12 @@ def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
     roles += [_own_role_before(text, span.start) for span in spans if span.kind != "role"]
     roles += [_role_with_surname(text, match.start()) for match in SURNAME.finditer(text)]
     spans = [_with_own(text, span) for span in spans]
-    kept = [span for span in spans if span.probability >= LEAST[span.kind]]
+    certain = [span for span in spans if span.probability >= LEAST[span.kind]]
     for role in filter(None, roles):
-        if not any(s.start < role.end and role.start < s.end for s in kept):
-            kept.append(role)
-    uncertain = [s for s in spans if not any(s.start < k.end and k.start < s.end for k in kept)]
-    return sorted([*kept, *uncertain])
+        if not any(s.start < role.end and role.start < s.end for s in certain):
+            certain.append(role)
+    uncertain = [s for s in spans if not any(s.start < k.end and k.start < s.end for k in certain)]
+    return sorted([*certain, *uncertain])
 
 
 def _with_own(text: str, span: PersonSpan) -> PersonSpan:

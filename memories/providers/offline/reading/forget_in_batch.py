@@ -63,21 +63,21 @@ def _drop_from_drafts(
 ) -> tuple[list[ForgetRequest], list[int]]:
     """Drops what is meant from the drafts; returns requests for stored memories, and turn ids."""
     # Mentions of people who were mentioned before, in the clauses that ask, or else beside these.
-    known = [
+    known_spots = [
         spot
         for spot in within(spoken.spots, sentence)
         if (who := spot.who) is not None
         if who.contact_id is not None or any(turn < spoken.turn.id for turn in who.turns)
     ]
-    names = [spot.text for spot in known]
+    names = [spot.text for spot in known_spots]
     means_person = partial(forget_reading.means_person, sentence.text, names=names)
-    entire = [spot for spot in known if means_person(spot.start, spot.end)]
-    spots = [spot for spot in known if spot.text in reading.clause]
-    is_entire = bool(spots) or forget_reading.refers_to_person(reading.clause)
+    whole = [spot for spot in known_spots if means_person(spot.start, spot.end)]
+    spots = [spot for spot in known_spots if spot.text in reading.clause]
+    is_whole = bool(spots) or forget_reading.refers_to_person(reading.clause)
     if not spots and reading.likely_scope == "named":
-        spots = entire
+        spots = whole
     mentioned = [spot.text for spot in spots]
-    spots = [spot for spot in spots if spot in entire] or spots
+    spots = [spot for spot in spots if spot in whole] or spots
     people = [*dict.fromkeys(spot.who for spot in spots if spot.who)]
     if reading.likely_scope == "unclear" and not people:
         return [ForgetRequest(unclear=True)], []
@@ -89,7 +89,7 @@ def _drop_from_drafts(
     strangers = [word for word in named if word not in matched]
     words = forget_reading.content_words(forget_reading.blanked(topic, strangers))
     keys = forget_reading.topic_keys(topic)
-    if spots and spots[0] in entire and is_entire:
+    if spots and spots[0] in whole and is_whole:
         words, keys = (), ()
     # If anything is named, everything else stays.
     if reading.likely_scope == "everything" and not (people or reading.points or words or keys):
