@@ -109,12 +109,9 @@ def tagged(text: str) -> tuple[tuple[str, str], ...]:
 def cut(text: str, names: Mapping[str, float] | None = None) -> list[Word]:
     """Returns ``text`` (one stretch of Chinese) as words; ``names`` maps further words to their
     frequencies, which win over the dictionary's if higher."""
-    # Cached, since one rule after the other needs the same words around a place.
-    return (
-        list(_cached_cut(text, None))
-        if not names and len(text) <= _CACHE_LIMIT
-        else _cut(text, names)
-    )
+    if names or len(text) > _CACHE_LIMIT:
+        return _cut(text, names)
+    return list(_cached_cut(text, None))
 
 
 def _cut(text: str, names: Mapping[str, float] | None) -> list[Word]:
@@ -148,4 +145,5 @@ def _cut(text: str, names: Mapping[str, float] | None) -> list[Word]:
     return words
 
 
+# One rule after the other needs the same words around a place.
 _cached_cut = lru_cache(maxsize=4096)(_cut)

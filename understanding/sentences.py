@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from understanding.lexicon import titles_used
 from understanding.text import HAN
@@ -32,7 +33,8 @@ class Sentence:
         return self.text + self.end_mark
 
 
-def sentences(content: str) -> list[Sentence]:
+@lru_cache(maxsize=16)  # each reader of a turn asks for them
+def sentences(content: str) -> tuple[Sentence, ...]:
     """Returns the sentences of ``content`` with their offsets, end marks apart; none is longer than
     LONGEST characters."""
     pieces: list[Sentence] = []
@@ -46,7 +48,7 @@ def sentences(content: str) -> list[Sentence]:
         _append(pieces, content, start, match.start(), match.group())
         start = match.end()
     _append(pieces, content, start, len(content), "")
-    return _limited(pieces, LONGEST)
+    return tuple(_limited(pieces, LONGEST))
 
 
 def last_begun(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A text and everything that is read of it once: its normal form, words, sentences, role words, the
+"""A text and everything that is read of it once: its normal form, words, role words, the
 stretches in which nobody is named, and every spelling that may refer to a person."""
 
 import re
@@ -29,7 +29,6 @@ from understanding.names import (
 )
 from understanding.role_mentions import RoleWord, role_words
 from understanding.roles import covered_by
-from understanding.sentences import Sentence, sentences
 from understanding.text import CJK, HAN, is_cjk, is_han, normalise_with_offsets, original_span
 
 _LONGEST_CACHED = 1000  # longest text that is cached, in characters
@@ -56,17 +55,12 @@ class Token:
 
 class Document:
     """Everything that the rules need of a text; each part is computed when it is first used.
-    Positions count code points of ``norm``; ``raw`` is as long and keeps the case. ``sentences``
-    have positions in the text as given."""
+    Positions count code points of ``norm``; ``raw`` is as long and keeps the case."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.norm, self.offsets = normalise_with_offsets(text)
         self.raw = "".join(text[start] for start in self.offsets[:-1])
-
-    @cached_property
-    def sentences(self) -> list[Sentence]:
-        return sentences(self.text)
 
     @cached_property
     def spellings(self) -> Mapping[str, Sequence["Spelling"]]:

@@ -46,6 +46,7 @@ from memories.models import Erasure, Injected, Memory, Retrieval
 from memories.providers.factory import embedder, resolving_provider
 from memories.search.query_vectors import QueryVectors
 from memories.search.recall import Hit
+from understanding.lexicon.rules import content
 from understanding.people.mentions import entries_of, find_mentions
 from understanding.requests import forget_reading
 from understanding.statements.fence import WORDS
@@ -67,23 +68,6 @@ SECONDS = Histogram(
     ["process", "outcome"],
     buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
     registry=None,
-)
-
-# For each language: a name, a turn that has it, a message that refers back to it, and a request to
-# forget, since each stored message is checked for one.
-_WARM_UP_TEXTS = (
-    (
-        "小红",
-        "我同事小红在腾讯上班，她妈妈是医生",
-        "她最近怎么样了，那个养猫的朋友还在忙吗？",
-        "请忘掉小红这个人吧",
-    ),
-    (
-        "Greta",
-        "My friend Greta works at Siemens, her mum is a nurse.",
-        "How is she, and who paints?",
-        "Please forget Greta.",
-    ),
 )
 
 
@@ -367,13 +351,14 @@ def warm_up() -> None:
     contexts read; takes a second or two. No model server is asked."""
     global is_warm
     nobody = EndUser(pk=0, app=App())
-    wanted = [part for part in ALL if part != "search" or embedder().in_process]
+    parts = [part for part in ALL if part != "search" or embedder().in_process]
+    asked = ContextRequest("", include=parts, resolve="fast")
     with user_scope(nobody):
-        for name, turn, message, request in _WARM_UP_TEXTS:
-            forget_reading.read(request)
-            find_mentions(turn, entries_of([Person(uuid4(), name)]))
-            history = [("user", turn)]
-            trace(nobody, ContextRequest(message, "", history, include=wanted, resolve="fast"))
+        for texts in content(__file__).values():
+            forget_reading.read(texts["request"])
+            find_mentions(texts["turn"], entries_of([Person(uuid4(), texts["name"])]))
+            history = [("user", texts["turn"])]
+            trace(nobody, replace(asked, message=texts["message"], history=history))
     resolving_provider()  # which loads the client of model servers, if one is set
     is_warm = True
 

@@ -42,6 +42,7 @@ CACHED = [
     features._ages,
     features._stated_genders,
     claims._stated_names,
+    client_text.client_text,
 ]
 
 

@@ -9,6 +9,7 @@ instructions are not the user's either, and if a tag or heading has their questi
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePath
 
 from understanding.lexicon.rules import patterns, sets
@@ -53,11 +54,11 @@ class _Section:
     is_weak: bool = False
 
 
-def client_text(content: str) -> list[_Span]:
+@lru_cache(maxsize=16)  # each reader of a turn asks for it
+def client_text(content: str) -> tuple[_Span, ...]:
     """Returns the spans of a user's message that are not theirs, in order, not overlapping."""
-    if requests_for_client(content):
-        return [(0, len(content))]
-    return _client_spans(content)
+    spans = [(0, len(content))] if requests_for_client(content) else _client_spans(content)
+    return tuple(spans)
 
 
 def without_client_text(content: str) -> str:

@@ -1,6 +1,7 @@
 """The user's own words in a message, without text that is injected, quoted, pasted or forged."""
 
 import re
+from collections.abc import Iterable
 
 from understanding.statements.client_text import NOT_SPEECH, client_text
 from understanding.statements.fence import injected
@@ -72,7 +73,7 @@ def _forged_turns(content: str) -> list[_Span]:
     return [*spans, (end, len(content))]
 
 
-def _blanked(content: str, spans: list[_Span]) -> str:
+def _blanked(content: str, spans: Iterable[_Span]) -> str:
     parts, at = [], 0
     for start, end in spans:
         parts += [content[at:start], " " * (end - start)]

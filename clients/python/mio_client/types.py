@@ -328,6 +328,7 @@ class InjectedMemory(TypedDict):
     reason: str
     ended: list[str]
     speaker: str
+    following: list[str]
 
 
 ForgettingStateEnum = Literal["hidden", "erased", "cancelled", "not_found", "unclear"]

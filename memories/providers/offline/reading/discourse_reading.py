@@ -33,10 +33,9 @@ from understanding.roles import is_relation_of_other, kinship, person_gender, te
 from understanding.same_person.name_similarity import MADE_FROM, relate
 from understanding.same_person.name_types import PREFIXES, title_of
 from understanding.same_person.relationships import ONE_AT_A_TIME
-from understanding.sentences import Sentence
+from understanding.sentences import Sentence, sentences
 from understanding.statements.own_words import excerpt
 from understanding.text import normalise, simplified
-from understanding.text_document import read
 from understanding.types import How, Mention, Utterance
 
 RE = patterns(__file__)
@@ -115,14 +114,13 @@ def _gender(pronoun: str) -> str:
 def _words_to_read(turn: Turn, chats: Collection[str]) -> str:
     text = excerpt(turn.content)
     if turn.session_id in chats:  # in a chat with people it is unknown whom "you" means
-        sentences = [s.whole for s in read(text).sentences if not addresses(s.text)]
-        text = "\n".join(sentences)
+        text = "\n".join(one.whole for one in sentences(text) if not addresses(one.text))
     return until_override(text) if turn.role == "user" else text
 
 
 def last_question(spoken: SpokenTurn) -> tuple[Sentence, list[Spot]] | None:
     """Returns the last question of a turn and the mentions in it; None if it asks none."""
-    questions = [s for s in read(spoken.text).sentences if s.end_mark[:1] in {"?", "？"}]
+    questions = [one for one in sentences(spoken.text) if one.end_mark[:1] in {"?", "？"}]
     return (questions[-1], within(spoken.spots, questions[-1])) if questions else None
 
 
@@ -556,7 +554,7 @@ def _statement(
 
 def until_override(text: str) -> str:
     """Returns ``text`` up to the sentence that orders a model to ignore its instructions."""
-    for sentence in read(text).sentences:
+    for sentence in sentences(text):
         if RE.overrides.search(simplified(sentence.text)):
             return text[: sentence.start]
     return text

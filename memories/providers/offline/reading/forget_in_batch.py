@@ -12,9 +12,8 @@ from memories.types import ForgetRequest
 from understanding.people.person_tagger import person_spans
 from understanding.requests import forget_reading
 from understanding.requests.forget_reading import Reading
-from understanding.sentences import Sentence
+from understanding.sentences import Sentence, sentences
 from understanding.text import normalise
-from understanding.text_document import read
 
 REPEATED = 2  # user turns within which a second request without a topic only repeats the first
 
@@ -50,11 +49,8 @@ def forget_asked(book: DraftBook, spoken: SpokenTurn, sentence: Sentence) -> boo
 
 def _named_beside(spoken: SpokenTurn, sentence: Sentence) -> bool:
     """Whether another sentence of the message names what is to be forgotten."""
-    readings = [
-        forget_reading.read(one.whole)
-        for one in read(spoken.text).sentences
-        if one.start != sentence.start
-    ]
+    others = [one for one in sentences(spoken.text) if one.start != sentence.start]
+    readings = [forget_reading.read(one.whole) for one in others]
     return any(one.acts and one.likely_scope == "named" and one.topic for one in readings)
 
 

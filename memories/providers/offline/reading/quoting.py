@@ -16,9 +16,8 @@ from memories.types import ANSWER_DASH, ForgetRequest
 from understanding.certainty import CERTAIN, CONTINUED_CONFIDENCE, NOTE_THRESHOLD
 from understanding.dates.relative_dates import find_dates
 from understanding.lexicon.rules import patterns
-from understanding.sentences import Sentence, clauses
+from understanding.sentences import Sentence, clauses, sentences
 from understanding.text import HAN, is_chinese, simplified
-from understanding.text_document import read
 
 RE = patterns(__file__)
 # A sentence with fewer words (in Chinese, half as many characters again) can't stand alone:
@@ -169,7 +168,7 @@ def drafts_of(spoken: SpokenTurn) -> list[Draft]:
     """Returns the drafts of a user's turn, one per sentence, in order. A Chinese sentence that
     mentions nobody takes over the subject of the one before it."""
     drafts: list[Draft] = []
-    for sentence in read(spoken.text).sentences:
+    for sentence in sentences(spoken.text):
         draft = _draft(spoken, sentence)
         goes_on = (
             drafts and not draft.spots and draft.subject is None and HAN.search(draft.sentence.text)
