@@ -46,7 +46,7 @@ class Gate:
             await JSONResponse(body, error.status_code, headers)(scope, receive, send)
             return
         caller.set(identified)
-        if self._manager is None:
+        if self._manager is None or (self._running and self._running.done()):
             loop = asyncio.get_running_loop()
             self._manager = loop.create_future()
             # In an empty context: nothing of the first request may stay.

@@ -8,6 +8,7 @@ from uuid import UUID
 from contacts.cards import describe_date
 from memories.context.request import ContextRequest
 from understanding.dates.important_dates import date_text
+from understanding.languages import wording
 from understanding.lexicon.rules import content
 from understanding.statements.fence import CLOSE, OPEN, WORDS
 from understanding.statements.secrets import masked
@@ -200,7 +201,7 @@ def _date_line(near: InjectedDate, today: date, language: str) -> str:
 def not_found(missing: Iterable[str], language: str) -> str:
     """Returns the notice that nothing was found for what a user asked to forget."""
     quoted = [f"“{one_line(word, MAX_WORD)}”" for word in missing][:MAX_MISSING]
-    what = (", " if language == "en" else "、").join(quoted) or _TEXTS[language]["something"]
+    what = wording(language)["comma"].join(quoted) or _TEXTS[language]["something"]
     return WORDS[language]["not_found"].format(what)
 
 
