@@ -231,7 +231,7 @@ def candidates(
 
 def _continued(best: Sequence[FoundMemory], end_user: EndUser) -> list[FoundMemory]:
     """Returns the memories, the best quotes about the people who are meant with what was said right
-    after and is linked to nobody else. One statement, if there is any."""
+    after, unless somebody said that it is not about them. One statement, if there is any."""
     quotes = [one.memory.pk for one in best if one.found and one.memory.brackets is not None]
     if not quotes:
         return list(best)

@@ -25,8 +25,7 @@ FROM memories_memory said CROSS JOIN LATERAL (
     ORDER BY f.said_at, f.created_at LIMIT 3) m
 WHERE said.end_user_id = %(end_user)s AND said.id = ANY(%(ids)s) AND said.status = 'active'
     AND m.id <> ALL(%(shown)s) AND NOT EXISTS (
-        SELECT FROM memories_link other WHERE other.memory_id = m.id AND NOT other.rejected
-            AND NOT EXISTS (
-                SELECT FROM memories_link l WHERE l.memory_id = said.id
-                    AND l.contact_id = other.contact_id AND NOT l.rejected))
+        SELECT FROM memories_link l JOIN memories_link denied USING (contact_id)
+        WHERE l.memory_id = said.id AND NOT l.rejected
+            AND denied.memory_id = m.id AND denied.rejected)
 ORDER BY m.said_at, m.created_at, m.id, said.said_at DESC
