@@ -2,7 +2,7 @@
 
 from understanding.people import references
 from understanding.people.mentions import candidate_keys, entries_of, find_mentions
-from understanding.sentences import last_begun
+from understanding.sentences import last_begun, sentences
 from understanding.text_document import Document, read
 from understanding.types import Person
 
@@ -12,6 +12,7 @@ TEXT = "我表哥周海涛昨天到了。Dr. Lee met him; 他们聊了很久"
 def test_a_short_text_is_read_once_for_all_who_ask() -> None:
     assert read(TEXT) is read(TEXT)
     assert read(TEXT).spellings is read(TEXT).spellings
+    assert sentences(TEXT) is sentences(TEXT)
     document = Document(TEXT)
     assert read(document) is document
 
@@ -21,7 +22,7 @@ def test_a_document_says_what_its_text_says() -> None:
     assert candidate_keys(document) == candidate_keys(TEXT)
     assert references.keys_in(document) == references.keys_in(TEXT)
     assert [m.text for m in find_mentions(document, entries)] == ["我表哥", "周海涛"]
-    assert [s.whole for s in document.sentences] == [
+    assert [s.whole for s in sentences(TEXT)] == [
         "我表哥周海涛昨天到了。",
         "Dr. Lee met him;",
         "他们聊了很久",
@@ -34,10 +35,8 @@ def test_what_follows_the_last_end_of_a_sentence_is_not_finished() -> None:
 
 
 def test_a_form_of_address_ends_no_sentence_though_chinese_stands_before_it() -> None:
-    parts = read("房东Mr. Kowalski要涨房租。我约了Dr. Osei。").sentences
+    parts = sentences("房东Mr. Kowalski要涨房租。我约了Dr. Osei。")
     assert [part.text for part in parts] == ["房东Mr. Kowalski要涨房租", "我约了Dr. Osei"]
-    parts = read(
-        "I met Rev. Okafor and prof. Lindqvist there. They had run 5 km. We ate."
-    ).sentences
+    parts = sentences("I met Rev. Okafor and prof. Lindqvist there. They had run 5 km. We ate.")
     assert [part.text for part in parts] == [
         "I met Rev. Okafor and prof. Lindqvist there", "They had run 5 km", "We ate"]  # fmt: skip

@@ -96,7 +96,7 @@ def test_retrieved_and_attached_text_with_its_instructions_is_not_the_users(
     ],
 )
 def test_what_people_write_themselves_is_theirs(message: str) -> None:
-    assert client_text(message) == []
+    assert client_text(message) == ()
 
 
 @pytest.mark.parametrize(
