@@ -5,10 +5,10 @@ import sys
 
 import httpx2
 import pytest
+from django.core.handlers.asgi import ASGIHandler
 
 from accounts.models import ApiKey
 from mcp_server.gate import Gate
-from mio_site.asgi import application
 from tests.factories import make_app
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,7 +24,7 @@ def test_a_request_loads_the_library_that_could_not_be_loaded_before(
     }
 
     async def asked_twice() -> httpx2.Response:
-        transport = httpx2.ASGITransport(Gate(application))
+        transport = httpx2.ASGITransport(Gate(ASGIHandler()))
         async with httpx2.AsyncClient(
             transport=transport, base_url="http://localhost", headers=headers
         ) as client:
