@@ -45,8 +45,8 @@ FIRST = 3
 # missing) is added only from this relevance on: 0.3 gives the same results on three lives.
 PROBABLE = 0.5
 # So many of the best quotes about a person are shown with what was said right after them, which
-# often goes on about the same person (sentence windows). With five, .004 more probes of eight lives
-# pass, with longer contexts.
+# often goes on about the same person (sentence windows). With more, no more probes of eight lives
+# pass.
 CONTINUED = 2
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
@@ -232,7 +232,7 @@ def candidates(
 
 def _continued(best: Sequence[FoundMemory], end_user: EndUser) -> list[FoundMemory]:
     """Returns the memories, the best quotes about the people who are meant with what was said right
-    after, unless somebody said that it is not about them. One statement, if there is any."""
+    after, up to what is about somebody else or is denied. One statement, if there is a quote."""
     quotes = [one.memory.pk for one in best if one.found and one.memory.brackets is not None]
     if not quotes:
         return list(best)

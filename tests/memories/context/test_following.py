@@ -75,6 +75,13 @@ class TestWhatFollows:
         built = build.build(end_user, ContextRequest("How is Petra?", include=("linked",)))
         return next(one.following for one in built.memories if one.content == "Petra moved in")
 
+    @pytest.mark.usefixtures("petra")
+    def test_nothing_from_what_is_about_somebody_else_on(self, end_user: EndUser) -> None:
+        self.quote(end_user, "has a dog", 1)
+        self.quote(end_user, "Nils is a vet", 2, make_contact(end_user, "Nils"))
+        self.quote(end_user, "works at night", 3)
+        assert self.following(end_user) == ("has a dog",)
+
     def test_not_what_somebody_said_is_not_about_the_person(
         self, end_user: EndUser, petra: Any
     ) -> None:
