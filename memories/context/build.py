@@ -352,13 +352,13 @@ def warm_up() -> None:
     global is_warm
     nobody = EndUser(pk=0, app=App())
     parts = [part for part in ALL if part != "search" or embedder().in_process]
-    asked = ContextRequest("", include=parts, resolve="fast")
+    request = ContextRequest("", include=parts, resolve="fast")
     with user_scope(nobody):
         for texts in content(__file__).values():
             forget_reading.read(texts["request"])
             find_mentions(texts["turn"], entries_of([Person(uuid4(), texts["name"])]))
             history = [("user", texts["turn"])]
-            trace(nobody, replace(asked, message=texts["message"], history=history))
+            trace(nobody, replace(request, message=texts["message"], history=history))
     resolving_provider()  # which loads the client of model servers, if one is set
     is_warm = True
 

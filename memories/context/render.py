@@ -175,8 +175,8 @@ def _masked(note: str, sections: Sequence[Section]) -> tuple[Section, ...]:
 
 def _memory_line(memory: InjectedMemory, text: str, language: str) -> str:
     words = " … ".join([text, *(one_line(each, MAX_FOLLOWING) for each in memory.following)])
-    said = attributed(words, memory.speaker, language) if memory.speaker else words
-    line = f"- [{memory.said_on}] {said}"
+    quotation = attributed(words, memory.speaker, language) if memory.speaker else words
+    line = f"- [{memory.said_on}] {quotation}"
     if memory.outdated_on:
         line += WORDS[language]["outdated"].format(memory.outdated_on[:7])
     elif memory.ended:
