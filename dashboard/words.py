@@ -8,6 +8,7 @@ from django.utils.translation import get_language, gettext, pgettext
 
 from accounts.reasons import Reason, Wording, read, render
 from understanding.attributes import label
+from understanding.languages import DEFAULT, LANGUAGES
 
 # Prefixes of actors that are operators or apps.
 OPERATOR, APP = "operator:", "app:"
@@ -24,7 +25,8 @@ SECRETS = ("key", "open_webui_secret")  # fields whose values are never shown ag
 
 def language_of() -> str:
     """Returns the language of the current page as cards and labels name it: "zh" or "en"."""
-    return "zh" if (get_language() or "").startswith("zh") else "en"
+    language = (get_language() or DEFAULT).partition("-")[0]
+    return language if language in LANGUAGES else DEFAULT
 
 
 def in_words(table: dict[str, str], name: str) -> str:

@@ -23,9 +23,10 @@ from gateway.chat_messages import Turn
 from gateway.models import Upstream
 from memories import queue
 from memories.context import build, pace
-from memories.context.build import Trace, note_use
 from memories.context.render import Block
 from memories.context.request import ContextRequest
+from memories.context.types import Trace
+from memories.context.usage import note_use
 from memories.models import GatewayTurn, Message
 from memories.pipeline import buffer
 from memories.types import CONTACT

@@ -37,8 +37,6 @@ class Subtype(StrEnum):
     OTHER = "other"
 
 
-# Between a question and the quote that answers it, by language.
-ANSWER_DASH = {"zh": "——", "en": " — "}
 OF_PEOPLE = (Subtype.FRIEND, Subtype.FAMILY, Subtype.COLLEAGUE, Subtype.PARTNER)
 
 

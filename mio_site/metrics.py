@@ -24,7 +24,7 @@ from accounts.models import EndUser
 from accounts.scope import all_users
 from memories import tallies
 from memories.context import pace
-from memories.context.build import SECONDS
+from memories.context.clock import SECONDS
 from memories.models import Batch, Consolidation, Message, Outage, SlowModel, Work
 from mio_site.management.commands.backup import LAST
 from mio_site.readiness import still_seconds

@@ -110,7 +110,7 @@ ASGI_GATES = [
     "mcp_server.gate.Gate",
 ]
 # What a web process does in the background when it starts.
-ASGI_WARM_UPS = ["memories.context.build.warm_up"]
+ASGI_WARM_UPS = ["memories.context.warm_up.warm_up"]
 # Loaded once, before the processes that run tasks are forked and share their memory.
 TASK_MODULES = ["memories.tasks"]
 TEMPLATES = [

@@ -158,7 +158,7 @@ VERBS: dict[str, Callable[[Sent], Change | None]] = {
     "unrelate": _remove_relation,
     # Records that a memory is no longer true.
     "over": lambda sent: edit_memories.outdate(
-        sent.user, [sent.memory()], actor=USER, certainty=1.0
+        sent.user, [sent.memory()], actor=USER, ending=edit_memories.Ending(certainty=1.0)
     ),
     # Hides a memory, or a person with all about them; erased after the grace period.
     "forget": lambda sent: forget_chosen(sent.user, actor=USER, memory_id=sent.memory().pk),

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.cells import Moving
 from memories.api import own_page
 from memories.api.own_page import Visit, Void
+from understanding.languages import locale
 
 View = Callable[..., HttpResponse]
 
@@ -50,7 +51,7 @@ def _with_visit(view: View, methods: list[str]) -> View:
         try:
             with own_page.opened(token, writes=request.method == "POST") as visit:
                 origin = visit.origin
-                with override(_LANGUAGES.get(visit.language, get_language())):
+                with override(locale(visit.language) if visit.language else get_language()):
                     try:
                         reply = view(request, visit, **named)
                     except Http404:
@@ -62,9 +63,6 @@ def _with_visit(view: View, methods: list[str]) -> View:
         return _sealed(reply, origin)
 
     return visited
-
-
-_LANGUAGES = {"en": "en", "zh": "zh-hans"}
 
 
 def _sealed(reply: HttpResponse, origin: str) -> HttpResponse:

@@ -18,8 +18,8 @@ from dashboard.queries import playground as queries
 from dashboard.queries.contacts import distinctions, tell_apart
 from dashboard.queries.memories import linked
 from memories.context import build
-from memories.context.build import Trace
 from memories.context.request import ContextRequest
+from memories.context.types import Trace
 from memories.context.who import stored_turns
 from memories.providers.errors import ProviderError
 from memories.providers.factory import chat_model

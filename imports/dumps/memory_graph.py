@@ -17,6 +17,7 @@ from imports.formats.json_stream import json_lines, text_of
 from imports.source import Source
 from imports.types import Dump, Entry, NotReadable, Statement, Tie
 from understanding import names
+from understanding.languages import language_of_text, wording
 from understanding.lexicon import rows, words
 from understanding.roles import roles_of
 from understanding.text import is_chinese
@@ -135,12 +136,12 @@ class _GraphReader:
         name = self._name_for(key, text)
         if name in text:
             return text
-        return f"{name}{'：' if is_chinese(text) else ': '}{text}"
+        return f"{name}{wording(language_of_text(text))['colon']}{text}"
 
     def _name_for(self, key: str, text: str) -> str:
         """Returns an entity's name; the user's is "The user" in the language of ``text``."""
         if self._number_of(key) == _USER:
-            return "用户" if is_chinese(text) else "The user"
+            return wording(language_of_text(text))["user"].capitalize()
         return self.graph.entities[key].name
 
     def _add_statement(self, text: str, keys: list[str]) -> None:
@@ -170,7 +171,7 @@ class _GraphReader:
 
     def _add_sentence(self, first: str, kind: str, second: str, keys: list[str]) -> None:
         words = _words(kind)
-        space = "" if is_chinese(words) else " "
+        space = wording(language_of_text(words))["space"]
         parts = [
             self._name_for(key, words) if key in self.graph.entities else name
             for key, name in zip(keys, (first, second), strict=True)

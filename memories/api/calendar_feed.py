@@ -23,6 +23,7 @@ from accounts.scope import all_users, user_scope
 from memories.corrections.edit_dates import ImportantDate, dates_of
 from understanding.attributes import label
 from understanding.dates.important_dates import LUNAR, SOLAR, falls_on
+from understanding.languages import locale
 from understanding.text import one_line
 
 WRITTEN_OUT = 5  # years: no recurrence rule expresses a lunar day, so its dates are listed
@@ -69,7 +70,7 @@ def feed(request: HttpRequest) -> HttpResponse:
     end_user = _end_user_of(request.GET.get("key", ""))
     if end_user is None:
         raise Http404
-    with user_scope(end_user), override("zh-hans" if end_user.language == "zh" else "en"):
+    with user_scope(end_user), override(locale(end_user.language)):
         text = as_ical(end_user)
     reply = HttpResponse(text, content_type="text/calendar; charset=utf-8")
     reply["Content-Disposition"] = 'inline; filename="dates.ics"'

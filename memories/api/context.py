@@ -14,9 +14,10 @@ from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.search import RELEVANCE
 from memories.context import build, pace
-from memories.context.build import Injection, note_use
 from memories.context.render import InjectedMemory
 from memories.context.request import ALL, ContextRequest
+from memories.context.types import Injection
+from memories.context.usage import note_use
 from memories.models import Message
 from understanding.statements.client_text import without_client_text
 

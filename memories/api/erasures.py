@@ -12,7 +12,7 @@ from accounts.api import UserView, Validated, operation
 from accounts.errors import conflict, first_or_404
 from accounts.paging import PageQuery, page, page_of
 from contacts.models import Contact
-from memories.context.build import Forgetting, forgetting
+from memories.context.types import Forgetting, forgetting
 from memories.erasure import erase
 from memories.erasure.erase import decide
 from memories.erasure.receipts import By

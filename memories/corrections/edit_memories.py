@@ -6,6 +6,7 @@ Change row that can be undone, and recomputes profiles, cards and keys of the co
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import reduce
 from operator import or_
@@ -53,6 +54,20 @@ class InvalidCorrection(CodedError):
     """The requested correction is impossible; the message says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """When memories or facts ended: that was ``learnt_at`` (default: now), with a ``certainty``
+    (default: by the actor, see CERTAINTY), and they were true ``until`` (default: until it was
+    learnt), at least until they were said."""
+
+    learnt_at: datetime | None = None
+    until: datetime | None = None
+    certainty: float | None = None
+
+
+ENDED_NOW = Ending()
+
+
 def locked(end_user: EndUser) -> EndUser:
     """Locks and returns the end user. Raises InvalidCorrection if the user was erased meanwhile."""
     locked_user = EndUser.objects.lock(end_user.pk)
@@ -75,18 +90,14 @@ def outdate(
     *,
     actor: str,
     why: str = "",
-    valid_to: datetime | None = None,
     by: UUID | None = None,
-    certainty: float | None = None,
+    ending: Ending = ENDED_NOW,
     ended: Mapping[UUID, Collection[StoredFact]] = MappingProxyType({}),
-    until: datetime | None = None,
     keep: Collection[Memory] = (),
 ) -> Change | None:
     """Marks memories, or of those in ``ended`` only these facts, as no longer true and superseded
-    by the memory ``by``; profiles forget them. That was learnt at ``valid_to`` (default: now) with
-    a ``certainty`` (default: by ``actor``, see CERTAINTY); they were true ``until`` then, at least
-    until they were said. The change also touches the rows of ``keep``: changes of these are undone
-    newest first. Returns None if there is nothing to do."""
+    by the memory ``by``; profiles forget them. The change also touches the rows of ``keep``:
+    changes of these are undone newest first. Returns None if there is nothing to do."""
     memories = [memory for memory in memories if memory.status == Status.ACTIVE]
     if not memories:
         return None
@@ -96,10 +107,10 @@ def outdate(
         recorder.keep(keep)
         for memory in memories:
             if memory.pk in ended:
-                end_facts(memory, ended[memory.pk], valid_to, until, by)
+                end_facts(memory, ended[memory.pk], ending, by)
             else:
                 memory.status = Status.OUTDATED
-                _mark_outdated(memory, actor, valid_to, certainty, until)
+                _mark_outdated(memory, actor, ending)
             memory.save(update_fields=_VALIDITY)
         outdated_ids = [pk for pk in ids if pk not in ended]
         if by is not None:
@@ -111,14 +122,9 @@ def outdate(
     return change
 
 
-def _mark_outdated(
-    memory: Memory,
-    actor: str,
-    learnt_at: datetime | None = None,
-    certainty: float | None = None,
-    until: datetime | None = None,
-) -> None:
-    """Marks a memory (unsaved) as outdated, as was learnt ``learnt_at``; else like ``outdate``."""
+def _mark_outdated(memory: Memory, actor: str, ending: Ending) -> None:
+    """Marks a memory (unsaved) as outdated."""
+    learnt_at, until, certainty = ending.learnt_at, ending.until, ending.certainty
     memory.outdated_at = min(learnt_at or timezone.now(), timezone.now())
     ended_at = max(until, memory.said_at) if until else learnt_at or memory.outdated_at
     memory.valid_to = memory.valid_to or ended_at
@@ -129,20 +135,18 @@ def _mark_outdated(
 def end_facts(
     memory: Memory,
     ended: Collection[StoredFact],
-    at: datetime | None = None,
-    until: datetime | None = None,
+    ending: Ending = ENDED_NOW,
     by: UUID | None = None,
 ) -> None:
-    """Marks facts of a memory (unsaved) as outdated and superseded by the memory ``by``: true until
-    ``until``, at least until they were said, as was learnt ``at`` this time (default: now)."""
-    learnt_at = min(at or timezone.now(), timezone.now())
+    """Marks facts of a memory (unsaved) as outdated and superseded by the memory ``by``."""
+    learnt_at = min(ending.learnt_at or timezone.now(), timezone.now())
     statements = {fact.statement for fact in ended}
     for row in memory.facts:
         fact = memory.stored_fact(row)
         if fact.statement in statements and not fact.outdated:
             times = {
                 "valid_from": fact.valid_from or memory.began_at,
-                "valid_to": fact.valid_to or max(until or learnt_at, memory.said_at),
+                "valid_to": fact.valid_to or max(ending.until or learnt_at, memory.said_at),
                 "outdated_at": learnt_at,
             }
             row |= {name: moment.astimezone(UTC).isoformat() for name, moment in times.items()}
@@ -185,7 +189,7 @@ def _reactivate_facts(memory: Memory, superseding_ids: Collection[UUID]) -> None
 def _set_outdated_columns(memory: Memory, actor: str, learnt_at: datetime | None) -> None:
     """Makes the outdated columns of a memory (unsaved) agree with its edited status."""
     if memory.status == Status.OUTDATED and memory.outdated_at is None:
-        _mark_outdated(memory, actor, learnt_at)
+        _mark_outdated(memory, actor, Ending(learnt_at))
     elif memory.status == Status.ACTIVE and memory.outdated_at is not None:
         if memory.valid_to and memory.said_at <= memory.valid_to <= memory.outdated_at:
             memory.valid_to = None  # set by ``_mark_outdated``, not stated

@@ -2,6 +2,7 @@
 and what the app is told. Callers that write hold the end user's lock."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -25,6 +26,23 @@ REPORTED_FOR = timedelta(days=1)
 REPORTED = 5
 
 State = Erasure.State
+
+
+@dataclass(slots=True)
+class ForgetScope:
+    """What one message asks to forget. ``missing`` is what it named and nothing stored matched;
+    ``whole``: contacts even if more is known about them."""
+
+    memories: dict[UUID, Memory] = field(default_factory=dict)
+    contacts: dict[UUID, Contact] = field(default_factory=dict)
+    messages: set[int] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=set)
+    unsure_messages: set[int] = field(default_factory=set)
+    unsure_contacts: set[UUID] = field(default_factory=set)
+    unclear: bool = False
+    whole: bool = False
 
 
 @atomic()
@@ -62,32 +80,26 @@ def hide(
 def schedule(
     end_user: EndUser,
     change: Change | None,
+    scope: ForgetScope,
     *,
-    memory_ids: Collection[UUID],
-    contact_ids: Collection[UUID] = (),
-    message_ids: Collection[int] = (),
-    words: Iterable[str] = (),
-    names: Iterable[str] = (),
-    unsure_messages: Collection[int] = (),
-    unsure_contacts: Collection[UUID] = (),
+    merged: Collection[UUID] = (),
     asked: Message | None = None,
-    missing: Iterable[str] = (),
 ) -> Erasure:
-    """Plans the erasure, after the grace period, of what ``change`` has hidden. ``asked`` is the
-    message with the request; ``missing`` is what it named and nothing stored matched."""
+    """Plans the erasure, after the grace period, of the scope, which ``change`` has hidden, and of
+    the ``merged`` contacts. ``asked`` is the message with the request."""
     now = timezone.now()
     erasure = _create_erasure(
         end_user,
         asked,
-        missing,
+        scope.missing,
         change=change,
-        memory_ids=sorted(memory_ids),
-        contact_ids=sorted(contact_ids),
-        message_ids=sorted(message_ids),
-        words=sorted(set(words)),
-        names=sorted(set(names)),
-        unsure_message_ids=sorted({*unsure_messages} - {*message_ids}),
-        unsure_contact_ids=sorted(unsure_contacts),
+        memory_ids=sorted(scope.memories),
+        contact_ids=sorted([*scope.contacts, *merged]),
+        message_ids=sorted(scope.messages),
+        words=sorted(scope.words),
+        names=sorted(scope.names),
+        unsure_message_ids=sorted(scope.unsure_messages - scope.messages),
+        unsure_contact_ids=sorted(scope.unsure_contacts),
         requested_at=now,
         due_at=now + timedelta(days=settings.MIO_FORGET_GRACE_DAYS),
     )

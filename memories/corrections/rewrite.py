@@ -11,7 +11,6 @@ written.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
-from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -22,12 +21,13 @@ from django.utils import timezone
 from accounts.cells import atomic
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
-from accounts.reasons import Reason
+from accounts.reasons import Reason, stored
 from contacts import relations, store
 from contacts.models import Contact
 from memories import profiles, queue
 from memories.corrections import derived
 from memories.corrections.edit_memories import (
+    Ending,
     InvalidCorrection,
     check_content,
     locked,
@@ -38,7 +38,7 @@ from memories.fact_conflicts import contradictions
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.models.memory import content_hash
 from memories.search.tokens import has_time
-from memories.types import StoredFact
+from memories.types import Resolution, StoredFact
 from understanding.dates.relative_dates import find_dates
 from understanding.people.mentions import entries_of, find_mentions
 from understanding.sentences import clauses_in
@@ -372,27 +372,25 @@ def supersede(
     end_user: EndUser,
     memories: Sequence[Memory],
     by: Memory,
+    resolution: Resolution,
     *,
     actor: str,
-    why: str = "",
     certainty: float | None = None,
-    ended: Mapping[UUID, Sequence[StoredFact]] = MappingProxyType({}),
-    remains: Mapping[UUID, str] = MappingProxyType({}),
     keep: bool = False,
 ) -> Change | None:
-    """Ends what ``by`` contradicts: the facts of ``memories`` that ``ended`` lists, else those that
-    its own facts exclude. A memory becomes outdated if none of its other facts is current, or if no
-    fact of it ends; what ``remains`` true of it, in words, is first split off as a memory of its
-    own. Returns the change that outdates them, None if there is nothing to do; with ``keep`` it is
-    undone before earlier changes of ``by``."""
-    new = by.as_stored()
+    """Ends what ``by`` contradicts: the facts of ``memories`` that the resolution lists as ended,
+    else those that its own facts exclude. A memory becomes outdated if none of its other facts is
+    current, or if no fact of it ends; what remains true of it, in words, is first split off as a
+    memory of its own. Returns the change that outdates them, None if there is nothing to do; with
+    ``keep`` it is undone before earlier changes of ``by``."""
+    new, why = by.as_stored(), stored(resolution.reason)
     in_part: dict[UUID, Sequence[StoredFact]] = {}
     for memory in memories:
         old = memory.as_stored()
         pairs = contradictions(new.facts, new.said_at, old.facts)
-        past = ended.get(memory.pk) or [fact for _, fact in pairs]
+        past = resolution.ended.get(memory.pk) or [fact for _, fact in pairs]
         statements = {fact.statement for fact in past}
-        if text := remains.get(memory.pk):
+        if text := resolution.remains.get(memory.pk):
             facts = zip(memory.facts, old.facts, strict=True)
             rows = [row for row, fact in facts if fact.statement not in statements]
             split(end_user, memory.pk, [text], actor=actor, why=why, fewest=1, facts=rows)
@@ -407,10 +405,8 @@ def supersede(
         memories,
         actor=actor,
         why=why,
-        valid_to=by.said_at,
         by=by.pk,
-        certainty=certainty,
+        ending=Ending(by.said_at, by.began_at, certainty),
         ended=in_part,
-        until=by.began_at,
         keep=[by] if keep else [],
     )

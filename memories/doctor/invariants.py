@@ -107,9 +107,17 @@ def _fix_by_user(repair: Callable[[EndUser, list[Any]], object]) -> Fix:
 
 
 def tables_have_their_policy() -> Iterator[Finding]:
-    """The database itself keeps end users apart."""
-    for one in row_security.unprotected(connection):
-        yield Finding(None, one.table, one.problem)
+    """The database itself keeps end users apart, also from work of this role."""
+    problems = {one.table: one.problem for one in row_security.unprotected(connection)}
+    tables = list(row_security.user_tables())
+    with scope.user_scope(0), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT * FROM unnest(%s::text[]) t WHERE NOT row_security_active(t)", [tables]
+        )
+        for (table,) in cursor.fetchall():
+            problems.setdefault(table, "Its policy does not hold for this database role.")
+    for table, problem in problems.items():
+        yield Finding(None, table, problem)
 
 
 def _protect(_findings: Sequence[Finding]) -> None:

@@ -26,18 +26,13 @@ from accounts import cells, time_zones
 from accounts.models import EndUser, ScopedQuerySet, Tracked, between_0_and_1, reference
 from memories.models import own_facts, search_index
 from memories.models.work import Batch
-from memories.types import (
-    ANSWER_DASH,
-    OF_PEOPLE,
-    ROLE,
-    MemoryType,
-    StoredFact,
-    StoredMemory,
-    Subtype,
-)
+from memories.types import OF_PEOPLE, ROLE, MemoryType, StoredFact, StoredMemory, Subtype
 from understanding.attributes import YEARLY
-from understanding.text import folded, is_chinese
+from understanding.languages import LANGUAGES, language_of_text, locale, wording
+from understanding.text import folded
 
+# Between a question and the quote that answers it.
+ANSWER_DASHES = tuple(wording(language)["dash"] for language in LANGUAGES)
 # Text that Mio adds to a quote is in brackets, dates included.
 _BRACKETS = re.compile(r"[（\[][^（）\[\]]*[）\]]")
 _ISO_DATE = re.compile(r"(?<!\d)\d{4}-\d\d(?:-\d\d)?(?!\d)")
@@ -393,9 +388,9 @@ class Memory(Tracked):
         # The question that a quote answers is before the user's words.
         first_end = next((end for start, end in self.brackets if start == 0), 0)
         question, answer = self.content[:first_end], self.content[first_end:]
-        has_question = question.endswith(tuple(ANSWER_DASH.values()))
+        has_question = question.endswith(ANSWER_DASHES)
         shown = f"{question}“{answer}”" if has_question else f"“{self.content}”"
-        with translation.override("zh-hans" if is_chinese(self.content) else "en"):
+        with translation.override(locale(language_of_text(self.content))):
             return _BRACKETS.sub(lambda note: _with_readable_dates(note[0]), shown)
 
     def set_said_at(self, at: datetime) -> None:

@@ -30,7 +30,7 @@ from memories.pipeline import sync_contacts
 from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder, memory_model
 from memories.providers.thresholds import calibration_of
-from memories.types import FoundRelation, RelationCase
+from memories.types import FoundRelation, RelationCase, Resolution, Verdict
 from understanding import entities
 from understanding.entities import Kind, Named
 
@@ -227,8 +227,8 @@ def _write_edges(
                     end_user,
                     [rows[target]],
                     rows[source],
+                    Resolution(Verdict.SUPERSEDES, (target,), relation.reason),
                     actor=ACTOR,
-                    why=stored(relation.reason),
                     certainty=relation.confidence,
                 )
             continue

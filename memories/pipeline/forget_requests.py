@@ -3,7 +3,6 @@ and schedules their erasure."""
 
 import time
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
 from functools import reduce
 from operator import itemgetter, or_
 from uuid import UUID
@@ -16,6 +15,7 @@ from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
 from memories.corrections import erasure_requests
+from memories.corrections.erasure_requests import ForgetScope
 from memories.corrections.forgotten_names import names_of, unshared_names
 from memories.erasure import same_statement
 from memories.erasure.messages_about import messages_about
@@ -40,22 +40,6 @@ _MOST_COMPARED = 100
 WHY = Reason("forget_asked").stored
 
 
-@dataclass(slots=True)
-class _ForgetScope:
-    """What one message asks to forget. ``whole``: contacts even if more is known about them."""
-
-    memories: dict[UUID, Memory] = field(default_factory=dict)
-    contacts: dict[UUID, Contact] = field(default_factory=dict)
-    messages: set[int] = field(default_factory=set)
-    words: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    missing: set[str] = field(default_factory=set)
-    unsure_messages: set[int] = field(default_factory=set)
-    unsure_contacts: set[UUID] = field(default_factory=set)
-    unclear: bool = False
-    whole: bool = False
-
-
 @atomic()
 def forget_chosen(
     end_user: EndUser, *, actor: str, contact_id: UUID | None = None, memory_id: UUID | None = None
@@ -65,7 +49,7 @@ def forget_chosen(
     locked = EndUser.objects.lock(end_user.pk)
     if locked is None:
         return None
-    scope = _ForgetScope(whole=True)
+    scope = ForgetScope(whole=True)
     ids = (memory_id,) if memory_id else ()
     _gather(locked, ForgetRequest(contact_id=contact_id, memory_ids=ids), scope)
     return _hide(locked, scope, actor) if scope.memories or scope.contacts else None
@@ -74,9 +58,9 @@ def forget_chosen(
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
     """Hides what the requests mean and schedules its erasure, together for all requests of one
     message; returns how many memories were hidden. The caller holds the lock."""
-    scopes: dict[int, _ForgetScope] = {}
+    scopes: dict[int, ForgetScope] = {}
     for request in requests:
-        _gather(end_user, request, scopes.setdefault(request.asked_in, _ForgetScope()))
+        _gather(end_user, request, scopes.setdefault(request.asked_in, ForgetScope()))
     return sum(_forget_scope(end_user, asked_in, scope) for asked_in, scope in scopes.items())
 
 
@@ -102,7 +86,7 @@ def follow(end_user: EndUser, request: ExtractionRequest, extraction: Extraction
         erasure_requests.note(end_user, asked, words)
 
 
-def _forget_scope(end_user: EndUser, asked_in: int, scope: _ForgetScope) -> int:
+def _forget_scope(end_user: EndUser, asked_in: int, scope: ForgetScope) -> int:
     asked = Message.objects.of(end_user).filter(pk=asked_in).first()
     if asked is not None and not (scope.memories or scope.contacts or scope.messages):
         scope.messages |= _messages_with_secret(end_user, asked)
@@ -112,21 +96,16 @@ def _forget_scope(end_user: EndUser, asked_in: int, scope: _ForgetScope) -> int:
         return 0
     messages = Message.objects.of(end_user).filter(pk__in=scope.messages - {asked_in})
     their_text = " ".join(messages.values_list("content", flat=True)).lower()
-    missing = {word for word in scope.missing if word.lower() not in their_text}
+    scope.missing = {word for word in scope.missing if word.lower() not in their_text}
     if asked is not None:
         scope.messages.add(asked.pk)
     hidden_count = sum(m.status != Memory.Status.ARCHIVED for m in scope.memories.values())
-    _hide(end_user, scope, "extractor", WHY, asked, missing)
+    _hide(end_user, scope, "extractor", WHY, asked)
     return hidden_count
 
 
 def _hide(
-    end_user: EndUser,
-    scope: _ForgetScope,
-    actor: str,
-    why: str = "",
-    asked: Message | None = None,
-    missing: Iterable[str] = (),
+    end_user: EndUser, scope: ForgetScope, actor: str, why: str = "", asked: Message | None = None
 ) -> Change | None:
     """Hides all in the scope and schedules its erasure; returns the change, which can be undone."""
     contacts = list(scope.contacts.values())
@@ -134,19 +113,7 @@ def _hide(
     change = erasure_requests.hide(
         end_user, scope.memories.values(), actor=actor, why=why, contacts=contacts
     )
-    erasure_requests.schedule(
-        end_user,
-        change,
-        memory_ids=scope.memories,
-        contact_ids=[*scope.contacts, *merged],
-        message_ids=scope.messages,
-        words=scope.words,
-        names=scope.names,
-        unsure_messages=scope.unsure_messages,
-        unsure_contacts=scope.unsure_contacts,
-        asked=asked,
-        missing=missing,
-    )
+    erasure_requests.schedule(end_user, change, scope, merged=merged, asked=asked)
     source_ids = {pk for memory in scope.memories.values() for pk in memory.source_message_ids}
     context_tokens.retokenise_beside(end_user, source_ids | scope.messages)
     return change
@@ -167,7 +134,7 @@ def _messages_with_secret(end_user: EndUser, asked: Message) -> set[int]:
     }
 
 
-def _gather(end_user: EndUser, request: ForgetRequest, scope: _ForgetScope) -> None:
+def _gather(end_user: EndUser, request: ForgetRequest, scope: ForgetScope) -> None:
     if request.unclear:
         scope.unclear = True
         return
@@ -213,7 +180,7 @@ def _gather_person(
     people: Collection[Contact],
     asked_in: int,
     memories: Iterable[Memory],
-    scope: _ForgetScope,
+    scope: ForgetScope,
 ) -> None:
     """Adds the messages about a person before ``asked_in``, and the contact if all of it goes."""
     names = names_of(people)
@@ -227,7 +194,7 @@ def _gather_person(
         scope.unsure_contacts |= {*related.alike}
 
 
-def _gather_everything(end_user: EndUser, asked_in: int, scope: _ForgetScope) -> None:
+def _gather_everything(end_user: EndUser, asked_in: int, scope: ForgetScope) -> None:
     """Adds all memories, the messages up to ``asked_in``, and contacts known only by these."""
     memories = list(Memory.objects.of(end_user).facts().defer("tokens"))
     scope.memories |= {memory.pk: memory for memory in memories}

@@ -13,7 +13,6 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from accounts import reasons
 from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts import store
@@ -170,14 +169,7 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
                 continue
             older = Memory.objects.of(locked).active().filter(pk__in=resolution.targets)
             supersede(
-                locked,
-                list(older.defer("tokens")),
-                row,
-                actor="extractor",
-                why=reasons.stored(resolution.reason),
-                ended=resolution.ended,
-                remains=resolution.remains,
-                keep=True,
+                locked, list(older.defer("tokens")), row, resolution, actor="extractor", keep=True
             )
         for contact in current:
             store.save(contact, [])

@@ -14,6 +14,7 @@ from accounts import reasons
 from accounts.models import EndUser
 from memories import model_calls
 from memories.corrections import edit_memories, rewrite
+from memories.corrections.edit_memories import Ending
 from memories.models import Batch, Edge, Memory, Message, Vector
 from memories.models.memory import fact_row, resting_on
 from memories.providers.embeddings import Embedder
@@ -158,21 +159,19 @@ def _apply_resolution(
         wholes = {*resolution.targets} - {target.pk for target in targets}
         parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF, target_id__in=wholes)
         whole_of = dict(parts.values_list("source_id", "target_id"))
-        ended: dict[UUID, Sequence[StoredFact]] = {**resolution.ended}
+        ended = {**resolution.ended}
         for piece in Memory.objects.of(end_user).active().filter(pk__in=whole_of).defer("tokens"):
             statements = {fact.statement for fact in piece.as_stored().facts}
             whole_ended = resolution.ended.get(whole_of[piece.pk], ())
-            ended[piece.pk] = [fact for fact in whole_ended if fact.statement in statements]
+            ended[piece.pk] = tuple(fact for fact in whole_ended if fact.statement in statements)
             targets += [piece] if piece.pk != source else []
         rewrite.supersede(
             end_user,
             targets,
             Memory.objects.of(end_user).get(pk=source),
+            replace(resolution, ended=ended),
             actor="extractor",
-            why=reasons.stored(resolution.reason),
             certainty=draft.extracted.confidence * edit_memories.MACHINE_CERTAINTY,
-            ended=ended,
-            remains=resolution.remains,
         )
         stored.outdated += [target.id for target in targets if target.status != "active"]
     elif resolution.verdict in _JOINED:
@@ -201,9 +200,8 @@ def retract(
         list(memories),
         actor="extractor",
         why=reasons.Reason("taken_back").stored,
-        valid_to=at,
-        certainty=edit_memories.CERTAINTY["user"],
-        until=datetime.min.replace(tzinfo=UTC),  # it was never true
+        # It was never true.
+        ending=Ending(at, datetime.min.replace(tzinfo=UTC), edit_memories.CERTAINTY["user"]),
     )
 
 

@@ -160,7 +160,6 @@ def test_a_command_visits_every_cell_or_that_of_its_user() -> None:
     for user in ("ann", "ben"):
         assert run_json("consolidate", "--app", app, "--user", user)
     assert run_json("doctor")["ok"] is True
-    assert run_json("check_rls")["ok"] is True
     assert run_json("maintain", "rescore")["state"] == "done"
 
 

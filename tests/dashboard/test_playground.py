@@ -12,7 +12,7 @@ from django.urls import reverse
 from accounts.models import EndUser
 from contacts.models import Contact
 from dashboard.forms import turns
-from memories.context import build
+from memories.context import build, clock
 from memories.context.request import ContextRequest
 from memories.corrections import edit_memories
 from memories.models import Edge, Memory
@@ -55,7 +55,7 @@ def test_a_search_that_was_late_is_said_to_be_missing(
     reviewer: Client, user: EndUser, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     assert "without search" not in text(ask(reviewer, user)).lower()
-    monkeypatch.setattr(build, "is_warm", True)
+    monkeypatch.setattr(clock, "is_warm", True)
     settings.MIO_CONTEXT_DEADLINE_MS = 1
     assert "Without search, which would have come too late" in text(ask(reviewer, user))
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.corrections import erasure_requests
-from memories.corrections.erasure_requests import schedule
+from memories.corrections.erasure_requests import ForgetScope, schedule
 from memories.erasure import erase
 from memories.erasure.receipts import By
 from memories.models import Receipt
@@ -39,7 +39,8 @@ def test_each_way_to_erase_leaves_a_receipt_with_its_counts_and_no_word(ann: End
     client = ApiClient(ann.app)
     memory = make_memory(ann, "Zebulon sings")
     client.delete(user_address(ann.external_id, f"memories/{memory.pk}/"))
-    wish = schedule(ann, None, memory_ids=[make_memory(ann, "Zebulon swims").pk])
+    swims = make_memory(ann, "Zebulon swims")
+    wish = schedule(ann, None, ForgetScope({swims.pk: swims}))
     erase.carry_out(wish.pk)
     person = ann.contacts.get()
     gone = erase.forget_contact(ann, person.pk, ADA)
@@ -61,7 +62,7 @@ def test_each_way_to_erase_leaves_a_receipt_with_its_counts_and_no_word(ann: End
 def test_an_undone_hiding_leaves_no_receipt(ann: EndUser) -> None:
     memory = ann.memories.get()
     change = erasure_requests.hide(ann, [memory], actor="extractor")
-    wish = schedule(ann, change, memory_ids=[memory.pk])
+    wish = schedule(ann, change, ForgetScope({memory.pk: memory}))
     wish.state = wish.State.CANCELLED
     wish.save()
     erase.carry_out(wish.pk)

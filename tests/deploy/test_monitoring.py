@@ -11,7 +11,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import EndUser
-from memories.context import build
+from memories.context import clock
 from memories.models import Batch, ModelCall, Outage
 from tests.api import ApiClient, user_address
 from tests.deploy.monitored import dashboard, expressions, rules, unserved
@@ -102,7 +102,7 @@ def test_contexts_are_counted_by_what_became_of_them(
     api.post(user_address("ann", "contacts/"), {"name": "Anna"})
     before = counted()
     assert api.post(user_address("ann", "context/"), asked)[1]["searched"] == "yes"
-    monkeypatch.setattr(build, "is_warm", True)
+    monkeypatch.setattr(clock, "is_warm", True)
     settings.MIO_CONTEXT_DEADLINE_MS = 0.001
     assert api.post(user_address("ann", "context/"), asked)[1]["searched"] == "late"
     settings.MIO_CONTEXT_DEADLINE_MS = "soon"

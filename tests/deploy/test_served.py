@@ -111,4 +111,4 @@ def test_the_whole_of_mio_works_behind_a_pooler_and_a_proxy(
 
     # Counts of all apps are nobody's outside.
     assert client.ask("/metrics")[0] == 404
-    call_command("check_rls")
+    call_command("doctor")

@@ -3,6 +3,7 @@ they change in profiles. Questions use short ids, by which the answers are mappe
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import count
 from typing import Any
 from uuid import UUID
@@ -62,31 +63,6 @@ def conflicts(
         del entry["type"]
         return entry
 
-    def read(out: schemas.ResolutionsOut) -> dict[str, Sequence[Resolution]]:
-        resolutions: dict[str, Sequence[Resolution]] = {}
-        judged: set[tuple[str, UUID]] = set()
-        for item in out.resolutions:
-            case = by_id.get(item.case)
-            if case is None or item.verdict is Verdict.NEW:
-                continue
-            existing = {memory.id: memory for memory in case.existing}
-            targets = [
-                existing[pk]
-                for short in dict.fromkeys(item.targets)
-                if (pk := memories.get(short)) in existing and (case.key, pk) not in judged
-            ]
-            judged.update((case.key, memory.id) for memory in targets)
-            if targets:
-                ended_facts = {(memories.get(e.id), e.key, folded(e.value)) for e in item.ended}
-                facts = {
-                    pk: tuple(f for f in old.current if (pk, f.key, folded(f.value)) in ended_facts)
-                    for pk, old in existing.items()
-                }
-                ended = {pk: over for pk, over in facts.items() if over}
-                resolution = _resolution(item, targets, ended)
-                resolutions[case.key] = [*resolutions.get(case.key, ()), resolution]
-        return resolutions
-
     existing = {memory.id: memory for case in cases for memory in case.existing}
     asked = {
         "memories": [
@@ -103,7 +79,38 @@ def conflicts(
             for short, case in by_id.items()
         ],
     }
-    return Question("resolve", asked, schemas.ResolutionsOut, read)
+    return Question(
+        "resolve", asked, schemas.ResolutionsOut, partial(_resolutions, by_id, memories)
+    )
+
+
+def _resolutions(
+    cases: Mapping[str, ConflictCase], memories: Mapping[str, UUID], out: schemas.ResolutionsOut
+) -> dict[str, Sequence[Resolution]]:
+    """Returns the resolutions by case key of an answer, whose cases and memories have short ids."""
+    resolutions: dict[str, Sequence[Resolution]] = {}
+    judged: set[tuple[str, UUID]] = set()
+    for item in out.resolutions:
+        case = cases.get(item.case)
+        if case is None or item.verdict is Verdict.NEW:
+            continue
+        existing = {memory.id: memory for memory in case.existing}
+        targets = [
+            existing[pk]
+            for short in dict.fromkeys(item.targets)
+            if (pk := memories.get(short)) in existing and (case.key, pk) not in judged
+        ]
+        judged.update((case.key, memory.id) for memory in targets)
+        if targets:
+            ended_facts = {(memories.get(e.id), e.key, folded(e.value)) for e in item.ended}
+            facts = {
+                pk: tuple(f for f in old.current if (pk, f.key, folded(f.value)) in ended_facts)
+                for pk, old in existing.items()
+            }
+            ended = {pk: over for pk, over in facts.items() if over}
+            resolution = _resolution(item, targets, ended)
+            resolutions[case.key] = [*resolutions.get(case.key, ()), resolution]
+    return resolutions
 
 
 def _resolution(

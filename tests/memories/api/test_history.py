@@ -12,6 +12,7 @@ from accounts.models import Change, EndUser
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.corrections import edit_memories
+from memories.corrections.edit_memories import Ending
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.jobs import sweep
@@ -50,7 +51,7 @@ def test_the_list_of_a_moment_is_what_held_then_true_or_no_longer(client, zoe):
     make_memory(zoe, "Bob lives in Oslo", said_at=SOME_DAY + 2 * DAY)
     make_memory(zoe, "Bob is shy", status="archived")
     learnt = SOME_DAY + 2 * DAY
-    edit_memories.outdate(zoe, [old], actor="app:x", why="moved", valid_to=learnt)
+    edit_memories.outdate(zoe, [old], actor="app:x", why="moved", ending=Ending(learnt))
     moment = quote((SOME_DAY + DAY).isoformat())
     (row,) = client.get(f"users/zoe/memories/?valid_at={moment}")[1]["results"]
     assert (row["content"], row["status"]) == ("Bob lives in Rome", "outdated")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.models import EndUser
-from memories.context import build
+from memories.context import build, clock, warm_up
 from memories.context.request import ContextRequest
 from tests.api import ApiClient
 from tests.factories import make_contact, make_memory
@@ -30,8 +30,8 @@ def embedding_server(server: FakeOpenAI, settings: Any) -> FakeOpenAI:
 @pytest.fixture
 def warm(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a web process is, for the time of the test."""
-    monkeypatch.setattr(build, "is_warm", False)
-    build.warm_up()
+    monkeypatch.setattr(clock, "is_warm", False)
+    warm_up.warm_up()
 
 
 def searched(client: ApiClient, message: str = QUESTION, **more: Any) -> tuple[str, list[str]]:
@@ -57,7 +57,7 @@ def test_without_a_deadline_the_search_is_waited_for(client: ApiClient, settings
 
 def test_a_process_that_is_still_loading_waits(client: ApiClient, settings: Any) -> None:
     settings.MIO_CONTEXT_DEADLINE_MS = 1
-    assert not build.is_warm
+    assert not clock.is_warm
     assert searched(client)[0] == "yes"
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from memories.context import build, memory_vote
-from memories.context.build import Trace
 from memories.context.request import ContextRequest
+from memories.context.types import Trace
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search.recall import Hit

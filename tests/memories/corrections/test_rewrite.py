@@ -8,6 +8,7 @@ from memories.corrections import edit_memories, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory
+from memories.types import Resolution, Verdict
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.corrections.nora_and_ivan import ANN, MACHINE, everything, fact, piece, split
 from tests.memories.snapshots import absorbed, assert_same, assert_sound
@@ -190,7 +191,8 @@ def test_a_superseding_that_fails_leaves_no_piece(end_user, monkeypatch):
 
     monkeypatch.setattr(rewrite, "outdate", fail)
     remains = {whole.pk: "Ivan keeps bees near Ghent."}
+    resolution = Resolution(Verdict.SUPERSEDES, (whole.pk,), remains=remains)
     with pytest.raises(InvalidCorrection):
-        rewrite.supersede(end_user, [whole], newer, actor=MACHINE, remains=remains)
+        rewrite.supersede(end_user, [whole], newer, resolution, actor=MACHINE)
     assert_same(everything(end_user), before)
     assert Change.objects.count() == changes

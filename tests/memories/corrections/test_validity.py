@@ -35,7 +35,8 @@ def test_it_is_as_certain_as_who_says_so(end_user, actor, certainty):
 @pytest.mark.parametrize("way", ["undo", "edit"])
 def test_back_to_active_nothing_of_it_is_left(end_user, way):
     memory = make_memory(end_user, "Bob sings")
-    change = edit_memories.outdate(end_user, [memory], actor="extractor", valid_to=SOME_DAY + DAY)
+    ending = edit_memories.Ending(SOME_DAY + DAY)
+    change = edit_memories.outdate(end_user, [memory], actor="extractor", ending=ending)
     memory.refresh_from_db()
     assert memory.outdated_at == memory.valid_to == SOME_DAY + DAY
     if way == "undo":

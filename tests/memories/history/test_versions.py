@@ -28,9 +28,8 @@ def told(versions):
 
 def superseded(end_user, old, content, *about, at):
     new = make_memory(end_user, content, *about, said_at=at)
-    edit_memories.outdate(
-        end_user, [old], actor="extractor", why="moved", valid_to=at, by=new.id, certainty=0.8
-    )
+    ending = edit_memories.Ending(at, certainty=0.8)
+    edit_memories.outdate(end_user, [old], actor="extractor", why="moved", by=new.id, ending=ending)
     return new
 
 

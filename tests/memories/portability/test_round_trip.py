@@ -87,8 +87,9 @@ def move(user: EndUser, chance: random.Random) -> None:
 def outdate(user: EndUser, chance: random.Random) -> None:
     memory = _memory(user, chance)
     by = make_memory(user, f"后来{chance.random()}")
+    ending = edit_memories.Ending(certainty=0.7)
     edit_memories.outdate(
-        user, [memory], actor="extractor", why="后来变了", by=by.id, certainty=0.7
+        user, [memory], actor="extractor", why="后来变了", by=by.id, ending=ending
     )
 
 

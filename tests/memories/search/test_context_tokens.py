@@ -89,7 +89,8 @@ def test_what_is_hidden_leaves_no_word_until_it_is_shown_again(end_user: EndUser
     secret = resting_on(end_user, "The user's harmonica is broken", messages[2])
     change = erasure_requests.hide(end_user, [secret], actor="extractor")
     assert change is not None
-    erasure_requests.schedule(end_user, change, memory_ids=[secret.pk])
+    scope = erasure_requests.ForgetScope({secret.pk: secret})
+    erasure_requests.schedule(end_user, change, scope)
     context_tokens.retokenise_beside(end_user, [messages[2].pk])
     assert "harmonica" not in beside(memory)
     assert "harmonica" not in stored_beside(memory)

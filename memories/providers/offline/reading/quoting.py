@@ -12,9 +12,10 @@ from memories.providers.offline.reading.circle import Circle, PersonDraft
 from memories.providers.offline.reading.discourse_reading import SpokenTurn
 from memories.providers.offline.reading.entity_linking import Spot, within
 from memories.providers.offline.reading.facts import Value, facts_of, subject_of
-from memories.types import ANSWER_DASH, ForgetRequest
+from memories.types import ForgetRequest
 from understanding.certainty import CERTAIN, CONTINUED_CONFIDENCE, NOTE_THRESHOLD
 from understanding.dates.relative_dates import find_dates
+from understanding.languages import language_of_text, wording
 from understanding.lexicon.rules import patterns
 from understanding.sentences import Sentence, clauses, sentences
 from understanding.text import HAN, is_chinese, simplified
@@ -133,7 +134,7 @@ class Draft:
             return _with_notes(text, notes)
         question_notes = _notes(self.before.text, self.before.spots, self.before.said_at)
         question, _ = _with_notes(self.before.text, question_notes)
-        dash = ANSWER_DASH["zh" if is_chinese(question) else "en"]
+        dash = wording(language_of_text(question))["dash"]
         return _with_notes(text, [(0, question + dash), *notes])
 
 
