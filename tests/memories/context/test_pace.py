@@ -38,10 +38,11 @@ def called(zoe: EndUser, outcomes: dict[str, int], at: datetime | None = None) -
 
 
 def resolved(zoe: EndUser, resolve: str = "auto") -> str:
-    traced = build.trace(
-        zoe, ContextRequest("Is he still angry?", history=TURNS, include=[], resolve=resolve)
+    # More time than the product's default: a process that has loaded nothing yet is slow.
+    request = ContextRequest(
+        "Is he still angry?", history=TURNS, include=[], resolve=resolve, resolve_budget_ms=30_000
     )
-    return traced.injection.resolved
+    return build.trace(zoe, request).injection.resolved
 
 
 @pytest.mark.parametrize(
