@@ -70,6 +70,23 @@ def test_everything_that_waits_is_counted_and_listed(zoe: EndUser) -> None:
     assert context["total"] == 5
 
 
+def test_a_request_to_forget_says_what_it_means_without_zeros(zoe: EndUser) -> None:
+    due = timezone.now() + timedelta(days=1)
+    message, memory = make_message(zoe), make_memory(zoe, "Greta left.", make_contact(zoe, "Greta"))
+    wish = Erasure.objects.create(end_user=zoe, due_at=due, message_ids=[message.pk])
+    client = signed_in("viewer")
+    pages = [reverse("dashboard:home"), reverse("dashboard:user", args=[zoe.pk])]
+    for page in pages:
+        shown = " ".join(client.get(page).content.decode().split())
+        assert "1 message ·" in shown
+        assert "0 memories" not in shown
+    wish.memory_ids = [memory.pk]
+    wish.save()
+    for page in pages:
+        shown = " ".join(client.get(page).content.decode().split())
+        assert "1 memory · 1 message ·" in shown
+
+
 @pytest.mark.parametrize(
     ("decision", "text", "subtype"),
     [
