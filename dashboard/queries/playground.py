@@ -186,10 +186,10 @@ def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> dict[str,
     ids = list(dict.fromkeys([*found_hits, *hits]))
     rows = with_people(Memory.objects.of(end_user)).in_bulk(ids)
     hits |= {pk: hit for pk, hit in found_hits.items() if hit}
-    shown = {text for one in trace.injection.memories for text in (one.content, *one.following)}
+    injected = {memory.id for memory in trace.injection.memories}
     why = _why_left_out(end_user, trace, asked, list(rows))
     memories = []
-    for memory in (rows[pk] for pk in ids if pk in rows and rows[pk].content not in shown):
+    for memory in (rows[pk] for pk in ids if pk in rows and pk not in injected):
         judged = hits[memory.pk].relevance if memory.pk in hits else None
         likely = judged.likely if judged else None
         memories.append(LeftOut(memory, *why(memory, likely), likely))

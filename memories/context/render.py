@@ -17,7 +17,7 @@ from understanding.text import defused, estimate_tokens, names_role, one_line
 
 MAX_DATES, MAX_NAME = 5, 60
 MAX_MISSING, MAX_WORD = 5, 40  # things asked to forget that a notice names
-MAX_LINE, MAX_FOLLOWING = 300, 150  # graphemes of one memory in the prompt, of what follows it
+MAX_LINE = 300  # graphemes of one memory in the prompt
 STAYING = 80  # tokens of the card of a person who is only talked about before
 MOST_ENDED, MAX_ENDED = 4, 80  # facts of a memory that are no longer true, and graphemes of each
 
@@ -38,8 +38,7 @@ class InjectedContact:
 class InjectedMemory:
     """``score`` and ``relevance``, the probability that the message is about it if known, are in
     0..1; ``reason`` says in words why the memory is there. ``outdated_on``: since then it is no
-    longer true; ``ended`` are its facts that are not. ``speaker`` said it, if it is a quote, and
-    ``following`` right after it."""
+    longer true; ``ended`` are its facts that are not. ``speaker`` said it, if it is a quote."""
 
     id: UUID
     content: str
@@ -50,7 +49,6 @@ class InjectedMemory:
     relevance: float | None = None
     ended: tuple[str, ...] = ()
     speaker: str = ""
-    following: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ def render(
         if len(shown_memories) == request.limit or cost > left:
             continue
         shown_memories.append(memory)
-        if memory.outdated_on or memory.ended or memory.following or text not in on_cards:
+        if memory.outdated_on or memory.ended or text not in on_cards:
             lines[memory.id] = line
             left -= cost
     sections = (
@@ -174,8 +172,7 @@ def _masked(note: str, sections: Sequence[Section]) -> tuple[Section, ...]:
 
 
 def _memory_line(memory: InjectedMemory, text: str, language: str) -> str:
-    words = " … ".join([text, *(one_line(each, MAX_FOLLOWING) for each in memory.following)])
-    quotation = attributed(words, memory.speaker, language) if memory.speaker else words
+    quotation = attributed(text, memory.speaker, language) if memory.speaker else text
     line = f"- [{memory.said_on}] {quotation}"
     if memory.outdated_on:
         line += WORDS[language]["outdated"].format(memory.outdated_on[:7])

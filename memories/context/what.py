@@ -1,10 +1,9 @@
 """Selects the memories for a context: those linked to the people who are meant, those that name
 them but are not linked yet, and what a search finds."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -44,10 +43,6 @@ FIRST = 3
 # Where enough is known about the people who are meant, what is about others or nobody (a link may be
 # missing) is added only from this relevance on: 0.3 gives the same results on three lives.
 PROBABLE = 0.5
-# So many of the best quotes about a person are shown with what was said right after them, which
-# often goes on about the same person (sentence windows). With more, no more probes of eight lives
-# pass.
-CONTINUED = 2
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
 _SQL = sql_pieces(__file__, shown=_SHOWN)
@@ -227,24 +222,7 @@ def candidates(
     scored = {hit.memory: hit.score for hit in hits} | {one.memory: one.score for one in known}
     names = [name for m in mentions for name in (m.person.name, *m.person.aliases)]
     former = [one for one in _former(end_user, message, scored, names) if one.memory not in scored]
-    return _continued(found_memories([*known, *former], hits, end_user), end_user)
-
-
-def _continued(best: Sequence[FoundMemory], end_user: EndUser) -> list[FoundMemory]:
-    """Returns the memories, the best quotes about the people who are meant with what was said right
-    after, up to what is about somebody else or is denied. One statement, if there is a quote."""
-    quotes = [one.memory.pk for one in best if one.found and one.memory.brackets is not None]
-    if not quotes:
-        return list(best)
-    shown = [one.memory.pk for one in best]
-    params = {"end_user": end_user.pk, "ids": quotes[:CONTINUED], "shown": shown}
-    following: dict[UUID, list[str]] = defaultdict(list)
-    for quote, content in fetch(_SQL["following"], params):
-        following[quote].append(content)
-    return [
-        replace(one, injected=replace(one.injected, following=tuple(following[one.memory.pk])))
-        for one in best
-    ]
+    return found_memories([*known, *former], hits, end_user)
 
 
 def _former(

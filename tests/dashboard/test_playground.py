@@ -1,6 +1,5 @@
 """The playground: what the API would say and why, without a trace."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -260,18 +259,6 @@ def test_the_users_own_card_is_shown_with_the_way_to_correct_it(
     shown = text(ask(reviewer, user, "snack ideas"))
     assert shown.count("：figs") + shown.count(": figs") == 2  # the card, and the prompt
     assert f"/u/{user.pk}/#own-card" in shown
-
-
-def test_what_was_said_right_after_is_shown_with_a_quote(
-    reviewer: Client, user: EndUser, hong: Contact
-) -> None:
-    of_quote = {"quote": "q", "brackets": []}
-    make_memory(user, "小红下周去北京出差", hong, **of_quote)
-    later = SOME_DAY + timedelta(minutes=1)
-    make_memory(user, "还要顺路看外婆", said_at=later, **of_quote)
-    answer = ask(reviewer, user, "小红什么时候出差", include=["cards", "linked"])
-    assert 'Said right after it: “<bdi class="said">还要顺路看外婆</bdi>”' in text(answer)
-    assert "还要顺路看外婆" not in left_out(answer)
 
 
 def left_out(response: Any) -> dict[str, str]:

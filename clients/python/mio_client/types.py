@@ -328,7 +328,6 @@ class InjectedMemory(TypedDict):
     reason: str
     ended: list[str]
     speaker: str
-    following: list[str]
 
 
 ForgettingStateEnum = Literal["hidden", "erased", "cancelled", "not_found", "unclear"]
