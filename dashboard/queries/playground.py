@@ -19,8 +19,7 @@ from contacts.models import Contact
 from dashboard import words
 from dashboard.queries.memories import with_people
 from memories.context import what
-from memories.context.types import Trace
-from memories.context.what import FoundMemory
+from memories.context.types import FoundMemory, Trace
 from memories.context.who import stored_turns
 from memories.models import Memory
 from memories.providers.errors import OutputError, ProviderError, TransientError

@@ -25,9 +25,8 @@ from memories.context import clock, memory_vote, what, who
 from memories.context.clock import STEPS, Clock
 from memories.context.render import InjectedContact, InjectedDate, not_found, render
 from memories.context.request import ContextRequest
-from memories.context.types import Injection, Trace, forgetting
+from memories.context.types import Injection, PeopleMemories, Trace, forgetting
 from memories.context.usage import note_use
-from memories.context.what import PeopleMemories
 from memories.corrections import erasure_requests
 from memories.models import Erasure
 from memories.search.query_vectors import QueryVectors

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from accounts.reasons import Reason
 from memories.context.render import Block, InjectedContact, InjectedDate, InjectedMemory
-from memories.context.what import FoundMemory, PeopleMemories
-from memories.models import Erasure
+from memories.models import Erasure, Memory
+from memories.search.recall import Hit
 from understanding.types import Mention
 
 
@@ -63,6 +64,37 @@ class Injection:
     resolved: str = "fast"
     searched: str = "no"
     timing: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonMemory:
+    """A memory about a person. ``score`` is in 0..1. ``names``: the contact, if not linked."""
+
+    memory: Memory
+    score: float
+    reason: Reason
+    names: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleMemories:
+    """Memories about people. ``unlinked``: the contacts with memories that name them unlinked."""
+
+    found: list[PersonMemory]
+    unlinked: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemory:
+    """How a memory was found: about a person in the message, by search, or both. ``kept``:
+    it fits into the prompt; ``line``: it has a line of its own, not only one on a card."""
+
+    memory: Memory
+    injected: InjectedMemory
+    found: PersonMemory | None
+    hit: Hit | None
+    kept: bool = False
+    line: bool = False
 
 
 @dataclass(frozen=True, slots=True)

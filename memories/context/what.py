@@ -3,7 +3,6 @@ them but are not linked yet, and what a search finds."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +15,7 @@ from accounts.reasons import Reason
 from accounts.sql_files import sql_pieces
 from memories.context.render import InjectedContact, InjectedMemory
 from memories.context.request import ContextRequest
+from memories.context.types import FoundMemory, PeopleMemories, PersonMemory
 from memories.models import Link, Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
@@ -46,37 +46,6 @@ PROBABLE = 0.5
 
 _SHOWN = ", ".join(f"m.{column}" for column in Memory.SHOWN)
 _SQL = sql_pieces(__file__, shown=_SHOWN)
-
-
-@dataclass(frozen=True, slots=True)
-class PersonMemory:
-    """A memory about a person. ``score`` is in 0..1. ``names``: the contact, if not linked."""
-
-    memory: Memory
-    score: float
-    reason: Reason
-    names: UUID | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PeopleMemories:
-    """Memories about people. ``unlinked``: the contacts with memories that name them unlinked."""
-
-    found: list[PersonMemory]
-    unlinked: tuple[UUID, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundMemory:
-    """How a memory was found: about a person in the message, by search, or both. ``kept``:
-    it fits into the prompt; ``line``: it has a line of its own, not only one on a card."""
-
-    memory: Memory
-    injected: InjectedMemory
-    found: PersonMemory | None
-    hit: Hit | None
-    kept: bool = False
-    line: bool = False
 
 
 def about_people(
