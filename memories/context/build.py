@@ -38,7 +38,7 @@ JUST_NOW = timedelta(minutes=30)  # how long the model is told that something wa
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Memories:
     """The memories about the people meant and by search; ``searched`` as in Injection."""
 
     about: PeopleMemories | None = None
@@ -75,7 +75,7 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
         with timer.step("model"):
             asked = who.ask(end_user, request, fast, turns)
     meant = opinion.meant
-    found = _find_memories(end_user, request, meant, embedding, timer)
+    memories = _find_memories(end_user, request, meant, embedding, timer)
     if isinstance(asked, who.Opinion):
         opinion = asked
         timer.steps.pop("model", None)  # no model was asked
@@ -84,12 +84,12 @@ def trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
             opinion = asked.opinion()
         if opinion.meant.keys() != meant.keys():
             meant = opinion.meant
-            found = _find_memories(end_user, request, meant, embedding, timer)
+            memories = _find_memories(end_user, request, meant, embedding, timer)
     voted = None
-    if found.hits and embedding and not meant:
-        voted = memory_vote.vote(request.message, found.hits, embedding.wait())
+    if memories.hits and embedding and not meant:
+        voted = memory_vote.vote(request.message, memories.hits, embedding.wait())
     people, contacts = who.decided(end_user, fast, opinion, voted)
-    return _render_trace(end_user, request, people, contacts, opinion.resolved, found, timer)
+    return _render_trace(end_user, request, people, contacts, opinion.resolved, memories, timer)
 
 
 def _find_memories(
@@ -98,23 +98,23 @@ def _find_memories(
     meant: Mapping[UUID, Person],
     embedding: QueryVectors | None,
     timer: Clock,
-) -> _Found:
+) -> _Memories:
     """Returns the memories about the people who are meant, and what a search finds."""
-    known = None
+    about = None
     if meant and "linked" in request.include:
         with timer.step("linked"):
-            known = what.about_people(
+            about = what.about_people(
                 end_user, list(meant.values()), request.message, request.limit
             )
     if embedding is None:
-        return _Found(known)
+        return _Memories(about)
     waited = embedding.waited
     with timer.step("search"):
-        hits, searched = what.search(end_user, request, embedding, list(meant), known)
+        hits, searched = what.search(end_user, request, embedding, list(meant), about)
     waited = embedding.waited - waited
     timer.steps["embedding"] += waited
     timer.steps["search"] -= waited
-    return _Found(known, hits, searched)
+    return _Memories(about, hits, searched)
 
 
 def _render_trace(
@@ -123,7 +123,7 @@ def _render_trace(
     people: People,
     contacts: Sequence[InjectedContact],
     resolved: who.Resolved,
-    found: _Found,
+    memories: _Memories,
     timer: Clock,
 ) -> Trace:
     """Returns the prompt with the cards of these people and the memories found, and its trace."""
@@ -134,9 +134,9 @@ def _render_trace(
         # A full card shows the dates itself, a compact one does not.
         on_card = {contact.id for contact in shown if contact.matched_by != "conversation"}
         near = people.near_dates if "dates" in request.include else ()
-        known = found.about.found if found.about else []
+        linked = memories.about.found if memories.about else []
         found_memories = what.candidates(
-            end_user, request.message, known, found.hits, people.mentions, shown
+            end_user, request.message, linked, memories.hits, people.mentions, shown
         )
         block = render(
             end_user.writing_language,
@@ -158,14 +158,14 @@ def _render_trace(
         dates=block.dates,
         timing_ms=timer.total_ms,
         resolved=resolved,
-        searched=found.searched,
+        searched=memories.searched,
         timing={name: round(timer.steps[name], 3) for name in STEPS if name in timer.steps},
     )
     found_memories = [
         replace(one, kept=one.memory.id in shown_ids, line=one.memory.id in block.lines)
         for one in found_memories
     ]
-    return Trace(injection, block, tuple(people.mentions), tuple(found_memories), found.about)
+    return Trace(injection, block, tuple(people.mentions), tuple(found_memories), memories.about)
 
 
 def _notices(erasures: Sequence[Erasure], session_id: str, language: str) -> list[str]:
